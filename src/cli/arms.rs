@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::agent::{
-    Agent, AgentEnvironment, MODEL_VARIABLE, Prices, SetupError, default_program,
-    has_model_placeholder,
+    Agent, AgentEnvironment, MODEL_VARIABLE, PROMPT_TAG, Prices, SetupError, default_program,
+    describe_prompt, has_model_placeholder,
 };
 use crate::config::{self, AgentKind, ConfiguredTask, ProjectConfig, QuestionBudget};
 use crate::document;
@@ -376,7 +376,12 @@ impl ArmFactory<'_> {
                     },
                     task: None,
                     setup: Some(setup.clone()),
-                    tags: suite.tags.clone(),
+                    tags: suite
+                        .tags
+                        .clone()
+                        .into_iter()
+                        .chain(prompt_setting(&approach))
+                        .collect(),
                 };
                 let model = model
                     .or_else(|| model_of_approach(&approach).filter(|model| model != OWN_MODEL));
@@ -749,8 +754,21 @@ impl ArmFactory<'_> {
                     model: chosen.unwrap_or_else(|| without.to_owned()),
                     agent: Some(id.clone()),
                     task: asked.task.clone(),
-                    setup: Some(digest_setup(&(configured, asked.budget))),
-                    tags: asked.tags.clone(),
+                    setup: Some(digest_setup(&(
+                        // How fast it is asked changes no answer.
+                        config::AgentConfig {
+                            rate: config::RateLimit::default(),
+                            ..configured.clone()
+                        },
+                        asked.budget,
+                        agent.instructions(),
+                    ))),
+                    tags: asked
+                        .tags
+                        .iter()
+                        .chain(agent.settings())
+                        .map(|(tag, value)| (tag.clone(), value.clone()))
+                        .collect(),
                 };
                 let work = QuestionWork {
                     spec: spec.clone(),
@@ -827,16 +845,24 @@ fn digest_setup(setup: &impl std::fmt::Debug) -> String {
     to_hex(&Sha256::digest(format!("{setup:?}")))
 }
 
+/// Returns the file of an approach's own prompt.
+fn prompt_file(approach: &ExecutableApproach) -> Option<&Path> {
+    match &approach.means {
+        ApproachKind::Oneshot { prompt, .. } => prompt.as_deref(),
+        ApproachKind::Ralph { .. } | ApproachKind::Command { .. } => None,
+    }
+}
+
+/// Returns the tag that records an approach's own prompt: runs with another prompt are of another arm.
+fn prompt_setting(approach: &ExecutableApproach) -> Option<(String, String)> {
+    let path = prompt_file(approach)?;
+    let text = files::read(path).ok()?;
+    let described = describe_prompt(path.to_str(), &String::from_utf8_lossy(&text));
+    Some((PROMPT_TAG.to_owned(), described))
+}
+
 fn describe_setup(approach: &ExecutableApproach) -> String {
-    let prompt = match &approach.means {
-        ApproachKind::Oneshot {
-            prompt: Some(prompt),
-            ..
-        } => files::read(prompt).ok(),
-        ApproachKind::Oneshot { prompt: None, .. }
-        | ApproachKind::Ralph { .. }
-        | ApproachKind::Command { .. } => None,
-    };
+    let prompt = prompt_file(approach).and_then(|prompt| files::read(prompt).ok());
     let laid = approach
         .laid
         .as_deref()

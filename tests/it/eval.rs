@@ -613,6 +613,28 @@ prices:
         })
         .collect();
     assert_eq!(costs, [0.0012, 0.0012]);
+
+    // With another text, the agent is another arm, and its earlier runs are not counted with the new ones.
+    project.file("prompts/careful.md", "Think, then answer {question}\n");
+    let answer = project.run(["eval", "one.yaml", "--agent", "careful"]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let arms: Vec<(String, u64)> = board["suites"][0]["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .map(|entry| {
+            let name = format!("{} {}", entry["approach"], entry["model"]);
+            (name.replace('"', ""), entry["runs"].as_u64().unwrap_or(0))
+        })
+        .collect();
+    let careful: Vec<&(String, u64)> = arms
+        .iter()
+        .filter(|(name, runs)| {
+            name.starts_with("careful m (prompt_template careful.md ") && *runs == 1
+        })
+        .collect();
+    assert_eq!((careful.len(), arms.len()), (2, 3), "{arms:?}");
 }
 
 #[test]
@@ -653,6 +675,20 @@ fn a_prompt_that_asks_nothing_is_refused_before_anything_is_asked() {
         .stderr;
     assert!(
         told.contains("`agents[0].prompt` is not used by an agent of type `command`"),
+        "{told}"
+    );
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nagents:\n- {id: api, type: openai, model: m, requests_per_minute: 0}\n- {id: cat, type: command, command: [cat], tokens_per_minute: 5}\n",
+    );
+    let told = project
+        .run(["eval", "questions.yaml", "--agent", "api"])
+        .stderr;
+    assert!(
+        told.contains("`agents[0].requests_per_minute` must be at least 1")
+            && told.contains(
+                "`agents[1].tokens_per_minute` is not used by an agent of type `command`"
+            ),
         "{told}"
     );
     assert!(service.requests().is_empty());

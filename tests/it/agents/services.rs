@@ -437,3 +437,34 @@ fn a_proxy_of_the_environment_is_used() {
             .all(|request| !request.contains(KEY))
     );
 }
+
+#[test]
+fn agents_of_one_id_keep_to_their_limit_together_and_the_wait_is_not_the_models() {
+    let service = Service::start((0..6).map(|_| openai_answer()).collect());
+    let around = around();
+    let described = format!(
+        "type: openai, model: m, base_url: \"{}\", api_key_env: OTHER_KEY, requests_per_minute: 120",
+        service.url("/v1")
+    );
+    // As arms of two models have it: two agents of one environment.
+    let agents = [agent(&described, &around), agent(&described, &around)];
+    let started = Instant::now();
+    let durations: Vec<Duration> = thread::scope(|scope| {
+        let asked: Vec<_> = (0..6)
+            .map(|number| {
+                let agent = &agents[number % 2];
+                scope.spawn(move || agent.answer_prompt(&prompt(20.0), &StopSignal::new()))
+            })
+            .collect();
+        asked
+            .into_iter()
+            .map(|one| one.join().expect("no panic").expect("an answer"))
+            .map(|reply| reply.measured.duration)
+            .collect()
+    });
+    // Two at once, and then one each half second.
+    let all = started.elapsed();
+    assert!(all >= Duration::from_millis(1_900), "{all:?}");
+    let longest = durations.iter().max().expect("six answers");
+    assert!(*longest < Duration::from_millis(1_500), "{durations:?}");
+}

@@ -1,13 +1,20 @@
 //! What a model is told beside the question: the prompts of chat APIs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use super::setup::SetupError;
-use crate::config::{AgentConfig, InstructionText, QUESTION_PLACE};
+use crate::config::{AgentConfig, AgentKind, InstructionText, QUESTION_PLACE};
+use crate::domain::{escape_invisible, to_hex};
 use crate::files;
 
 /// Largest file of a prompt.
 const MAX_PROMPT_BYTES: u64 = 1 << 20;
+
+/// Characters of the digest of a prompt that a run records.
+const DIGEST_CHARS: usize = 8;
 
 /// The system message and the template of the prompt; `None` if the agent has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +48,48 @@ impl AgentInstructions {
         }
         Ok(Self { system, prompt })
     }
+
+    /// Returns the settings of a chat API with which its runs are made, by the tag that records each: runs with other settings are of another arm.
+    /// Empty for programs, which have settings of their own.
+    pub(super) fn settings(&self, agent: &AgentConfig) -> BTreeMap<String, String> {
+        if !matches!(agent.kind, AgentKind::Anthropic | AgentKind::Openai) {
+            return BTreeMap::new();
+        }
+        let instruction = |configured: &Option<InstructionText>, text: &Option<String>| {
+            let file = match configured.as_ref()? {
+                InstructionText::File(file) => Some(file.as_str()),
+                InstructionText::Inline(_) => None,
+            };
+            Some(describe_prompt(file, text.as_deref()?))
+        };
+        [
+            ("system_prompt", instruction(&agent.system, &self.system)),
+            (PROMPT_TAG, instruction(&agent.prompt, &self.prompt)),
+            (
+                "temperature",
+                agent.temperature.map(|value| value.to_string()),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(tag, value)| Some((tag.to_owned(), value?)))
+        .collect()
+    }
+}
+
+/// The tag with the prompt of a run.
+pub const PROMPT_TAG: &str = "prompt_template";
+
+/// Names a prompt by its file, if it has one, and by the digest of its text: `strict.md 3f9a1b2c`.
+pub fn describe_prompt(file: Option<&str>, text: &str) -> String {
+    let digest: String = to_hex(&Sha256::digest(text.as_bytes()))
+        .chars()
+        .take(DIGEST_CHARS)
+        .collect();
+    let name = file.and_then(|file| Path::new(file).file_name()?.to_str());
+    match name {
+        Some(name) => format!("{} {digest}", escape_invisible(name)),
+        None => digest,
+    }
 }
 
 fn read_text(
@@ -73,4 +122,26 @@ fn read_text(
         return Err(refuse("it is empty".to_owned()));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_named_by_its_file_and_its_text() {
+        let of = describe_prompt(Some("prompts/strict.md"), "Answer {question}");
+        assert!(
+            of.starts_with("strict.md ") && of.len() == "strict.md ".len() + 8,
+            "{of}"
+        );
+        assert_ne!(
+            of,
+            describe_prompt(Some("prompts/strict.md"), "Reply to {question}")
+        );
+        assert_eq!(
+            describe_prompt(None, "Answer {question}"),
+            of["strict.md ".len()..]
+        );
+    }
 }

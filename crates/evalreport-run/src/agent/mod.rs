@@ -31,6 +31,7 @@ mod setup;
 mod tool;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -41,7 +42,7 @@ use crate::process::StopSignal;
 
 pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{AgentEnvironment, RetryPolicy, SERVICE_VARIABLES};
-pub use instructions::AgentInstructions;
+pub use instructions::{AgentInstructions, PROMPT_TAG, describe_prompt};
 pub use own_folders::{OwnFolder, OwnPlace, folders_of, folders_of_kind};
 pub use price::Prices;
 pub use program::{
@@ -81,6 +82,7 @@ pub struct Agent {
     provider: Option<String>,
     secrets: Secrets,
     instructions: AgentInstructions,
+    settings: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug)]
@@ -207,6 +209,7 @@ impl Agent {
                 )
             }
         };
+        let instructions = AgentInstructions::read(agent, &environment.root)?;
         Ok(Self {
             id: agent.id.clone(),
             kind: agent.kind,
@@ -217,13 +220,19 @@ impl Agent {
             prices: prices.clone(),
             provider: agent.provider.clone(),
             secrets: environment.collect_secrets(key_variable.as_deref()),
-            instructions: AgentInstructions::read(agent, &environment.root)?,
+            settings: instructions.settings(agent),
+            instructions,
         })
     }
 
     /// Returns what the model is told beside a question.
     pub fn instructions(&self) -> &AgentInstructions {
         &self.instructions
+    }
+
+    /// Returns the settings that its runs record as tags, by tag. Runs with other settings are of another arm.
+    pub fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
     }
 
     /// Returns the program started for an answer, or `None` for chat APIs and recordings.
