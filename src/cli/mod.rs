@@ -45,6 +45,8 @@ mod labels;
 mod leaderboard;
 mod list;
 mod log;
+mod mcp;
+mod mcp_tools;
 mod missing;
 mod noise;
 mod open_warehouse;
@@ -70,6 +72,7 @@ mod serve;
 mod settings;
 mod short_help;
 mod show;
+mod skill;
 mod sql;
 mod subset;
 mod summary;
@@ -129,6 +132,8 @@ list_commands! {
     Retract(retract::RetractArguments),
     Sql(sql::SqlArguments),
     Export(export::ExportArguments),
+    Mcp(mcp::McpArguments),
+    Skill(skill::SkillArguments),
     Doctor(doctor::DoctorArguments),
     Cache(cache::CacheArguments),
     Completions(completions::CompletionsArguments),

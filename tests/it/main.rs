@@ -72,6 +72,7 @@ mod leftovers;
 mod links;
 mod list;
 mod log;
+mod mcp;
 mod messages;
 mod missing_paths;
 mod mutated;

@@ -41,7 +41,7 @@ const fn thing(
     }
 }
 
-const THINGS: [Thing; 18] = [
+const THINGS: [Thing; 19] = [
     thing(PYTEST, &["python3"], || {
         crate::suites::installed().is_some()
     }),
@@ -73,6 +73,9 @@ const THINGS: [Thing; 18] = [
     }),
     thing("Inspect AI", &[], || {
         variable("EVALREPORT_INSPECT_PYTHON").is_some()
+    }),
+    thing("the SDK of MCP", &[], || {
+        variable("EVALREPORT_MCP_PYTHON").is_some()
     }),
     thing("promptfoo", &[], || {
         variable("EVALREPORT_PROMPTFOO").is_some()

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Both tables are Delta Lake tables. Nothing is rewritten: a file counts once a commit lists it, and a commit is a new log file that only
-//! one publisher can create. `docs/do/work-at-scale.md` has the schema and the rule of what stands.
+//! one publisher can create. `docs/look-up/lake.md` has the schema and the rule of what stands.
 
 mod board_bytes;
 mod lines;
