@@ -32,7 +32,7 @@ const INSTRUCTIONS: &str = "Results of evaluations of AI agents, models and prom
     A difference counts only if the answer says `wins` or names evidence; `open`, `not enough evidence` and `inconclusive` mean that nobody knows yet, \
     not that arms are equal. All tools read; none changes or runs anything.";
 
-/// Answer an agent's questions about the results: a server of the Model Context Protocol on standard input and output
+/// Answer an agent's questions by the Model Context Protocol
 #[derive(Args)]
 pub(super) struct McpArguments {}
 
@@ -44,7 +44,7 @@ impl Command for McpArguments {
             "what an agent's program starts; it ends with its input",
         ),
         (
-            "evalreport --results results mcp < /dev/null",
+            "evalreport mcp --results results < /dev/null",
             "for results that lie elsewhere",
         ),
     ];

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::support::Project;
 
 /// Paths that are written, made if they are not there, or may be of a file that a change removed.
-const NOT_READ: [&str; 20] = [
+const NOT_READ: [&str; 21] = [
     "--cache",
     "--log",
     "--results",
@@ -24,6 +24,7 @@ const NOT_READ: [&str; 20] = [
     "gate --markdown",
     "import --write-map",
     "init DIR",
+    "skill DIR",
     "run --output-dir",
     "run --scratch",
     "run --site",

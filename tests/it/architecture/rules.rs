@@ -400,7 +400,7 @@ pub const RULES: &[Rule] = &[
             Under("reqwest"),
             Under("ureq"),
             Under("hyper"),
-            Under("tokio"),
+            Under("tokio::net"),
             Under("tiny_http"),
             Under("axum"),
             Under("tonic"),

@@ -10,7 +10,7 @@ use super::address::{region_in, url_host};
 use super::command::exchange_transcript;
 use super::dialect::{AnswerEnd, ChatAnswer, ChatRequest, Dialect, error_text};
 use super::environment::{AgentEnvironment, RetryPolicy};
-use super::http::{HttpClient, HttpResponse, RequestError, sleep_unless_stopped};
+use super::http::{HttpClient, HttpResponse, RequestError};
 use super::rate_limit::RateLimiter;
 use super::reply::{
     AgentFailure, AgentFailureKind, AgentPrompt, FailureOutlook, MAX_RAW_BYTES, Reply,
@@ -276,7 +276,7 @@ impl ChatApi {
                         waited_seconds: Some(pause.as_secs_f64()),
                     });
                     measured.repeated = Some(repeated);
-                    if !sleep_unless_stopped(pause, stop) {
+                    if !stop.sleep(pause) {
                         return Err(AgentFailure::new(
                             AgentFailureKind::Stopped,
                             "stopped by the user",

@@ -139,19 +139,6 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-/// Waits for `pause`, or until a stop. Returns whether the whole pause has passed.
-pub fn sleep_unless_stopped(pause: Duration, stop: &StopSignal) -> bool {
-    let until = Instant::now() + pause;
-    while !stop.is_stopped() {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        thread::sleep(left.min(STOP_CHECK));
-    }
-    false
-}
-
 fn receive_response(
     mut response: ureq::http::Response<ureq::Body>,
 ) -> Result<HttpResponse, RequestError> {

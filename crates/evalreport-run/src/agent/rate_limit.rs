@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::http::sleep_unless_stopped;
 use crate::config::RateLimit;
 use crate::process::StopSignal;
 
@@ -37,8 +36,8 @@ pub struct RateLimiter(Mutex<LimiterState>);
 
 #[derive(Debug)]
 struct LimiterState {
-    requests: Option<Allowance>,
-    tokens: Option<Allowance>,
+    requests: Option<RateBalance>,
+    tokens: Option<RateBalance>,
     /// Tokens of all requests so far, and their number. What a request will use is expected to be their mean.
     used: f64,
     settled: f64,
@@ -46,13 +45,13 @@ struct LimiterState {
 
 /// An allowance that grows evenly with time, up to a second's, and is below zero while more was used than it had.
 #[derive(Debug)]
-struct Allowance {
+struct RateBalance {
     per_minute: f64,
     balance: f64,
     at: Instant,
 }
 
-impl Allowance {
+impl RateBalance {
     fn new(per_minute: u64, now: Instant) -> Self {
         let per_minute = per_minute as f64;
         Self {
@@ -82,7 +81,7 @@ impl Allowance {
 
 impl RateLimiter {
     fn new(limit: RateLimit, now: Instant) -> Self {
-        let allowance = |per_minute: u64| Allowance::new(per_minute, now);
+        let allowance = |per_minute: u64| RateBalance::new(per_minute, now);
         Self(Mutex::new(LimiterState {
             requests: limit.requests_per_minute.map(allowance),
             tokens: limit.tokens_per_minute.map(allowance),
@@ -98,7 +97,7 @@ impl RateLimiter {
             match self.take(Instant::now()) {
                 Ok(expected) => return Some(expected),
                 Err(wait) => {
-                    if !sleep_unless_stopped(wait.min(LONGEST_WAIT), stop) {
+                    if !stop.sleep(wait.min(LONGEST_WAIT)) {
                         return None;
                     }
                 }

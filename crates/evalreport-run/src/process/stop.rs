@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::running::ProgramEvent;
+
+/// Interval between looks for a stop in a pause.
+const STOP_CHECK: Duration = Duration::from_millis(25);
 
 /// Set once, by Ctrl-C or at the end of a batch. Clones are cheap and share their state.
 ///
@@ -45,6 +50,19 @@ impl StopSignal {
 
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Waits for `pause`, or until a stop. Returns whether the whole pause has passed.
+    pub fn sleep(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        while !self.is_stopped() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(STOP_CHECK));
+        }
+        false
     }
 
     pub(super) fn is_urgent(&self) -> bool {
