@@ -14,6 +14,7 @@
 )]
 
 mod abilities;
+mod bisection;
 mod boards;
 mod calibration;
 mod claims;
@@ -45,8 +46,9 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 20] = [
+const PARTS: [(&str, Part); 21] = [
     ("abilities", || vec![abilities::coverage()]),
+    ("bisection", || vec![bisection::commits_found()]),
     ("boards", || boards::tables().into()),
     ("calibration", || vec![calibration::stated_probabilities()]),
     ("claims", || vec![claims::found()]),

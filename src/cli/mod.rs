@@ -12,6 +12,7 @@ mod audit;
 mod baseline;
 mod baseline_commit;
 mod batch_summary;
+mod bisect;
 mod build;
 mod cache;
 mod clock;
@@ -125,6 +126,7 @@ list_commands! {
     Fit(fit::FitArguments),
     History(history::HistoryArguments),
     Gate(gate::GateArguments),
+    Bisect(bisect::BisectArguments),
     Build(build::BuildArguments),
     Serve(serve::ServeArguments),
     Import(import_arguments::ImportArguments),

@@ -16,8 +16,8 @@ const PURPOSES: [(&str, &[&str]); 5] = [
             "init", "run", "eval", "import", "record", "judge", "verify", "retract",
         ],
     ),
-    ("Publish", &["build", "serve", "export"]),
-    ("Automate", &["gate", "history", "completions"]),
+    ("Publish", &["build", "serve", "export", "mcp", "skill"]),
+    ("Automate", &["gate", "bisect", "history", "completions"]),
     (
         "Examine",
         &["list", "show", "sql", "doctor", "cache", "help"],

@@ -196,6 +196,14 @@ fn project_of_examples() -> Project {
         "checkout/package.json",
         r#"{"name": "greet", "scripts": {"test": "node --test"}}"#,
     );
+    // Two commits to search among.
+    let mut repository = std::process::Command::new("sh");
+    let commit = "git -c user.name=a -c user.email=a@example.org commit --quiet --allow-empty -m";
+    repository.args([
+        "-c",
+        &format!("git init --quiet repository && cd repository && {commit} one && {commit} two"),
+    ]);
+    assert_eq!(project.output(&mut repository).code, 0);
     project
 }
 
@@ -234,11 +242,11 @@ fn the_examples_of_every_command_work() {
             .map(str::trim)
             .filter(|line| !line.starts_with('#'))
         {
-            // The server ends when it is told to.
-            let line = if command == "serve" {
-                format!("timeout 3 {example}")
-            } else {
-                example.to_owned()
+            let line = match command {
+                // The server ends when it is told to.
+                "serve" => format!("timeout 3 {example}"),
+                "bisect" => format!("cd repository && {example}"),
+                _ => example.to_owned(),
             };
             let mut shell = std::process::Command::new("sh");
             shell

@@ -306,7 +306,12 @@ fn refused(commands: impl Iterator<Item = String>, line: usize) -> Vec<String> {
     let place = Place::new("empty");
     commands
         .filter_map(|command| {
-            let got = place.run(&format!("{command} --help"));
+            // What follows ` -- ` is a command of the reader's.
+            let asked = match command.split_once(" -- ") {
+                Some((own, others)) => format!("{own} --help -- {others}"),
+                None => format!("{command} --help"),
+            };
+            let got = place.run(&asked);
             (got.code != 0).then(|| format!("{line}: {command}\n{}", got.stdout))
         })
         .collect()

@@ -16,6 +16,7 @@ mod any_pair;
 mod architecture;
 mod at_once;
 mod audit;
+mod bisect;
 mod bounds;
 mod boxes;
 mod broken;

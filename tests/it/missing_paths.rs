@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::support::Project;
 
 /// Paths that are written, made if they are not there, or may be of a file that a change removed.
-const NOT_READ: [&str; 21] = [
+const NOT_READ: [&str; 22] = [
     "--cache",
     "--log",
     "--results",
@@ -23,6 +23,7 @@ const NOT_READ: [&str; 21] = [
     "gate --junit",
     "gate --markdown",
     "import --write-map",
+    "bisect --report",
     "init DIR",
     "skill DIR",
     "run --output-dir",

@@ -6,6 +6,7 @@ mod adjust;
 mod agreement;
 mod attempt_counts;
 mod attempts;
+mod bisection;
 mod bitset;
 mod bootstrap;
 mod bradley_terry;
@@ -72,6 +73,7 @@ pub use adjust::{benjamini_hochberg, holm_adjustment};
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, label_shares};
 pub use attempt_counts::AttemptCounts;
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
+pub use bisection::{FallSearch, PlaceTally};
 pub use bitset::{ItemBitset, OutcomeBitsets, all_pairs};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife_values};
 pub use bradley_terry::{

@@ -9,6 +9,7 @@ mod answers;
 mod approach;
 mod arm;
 mod canary_tests;
+mod checkout;
 mod code;
 mod evaluation;
 mod examine;
@@ -55,6 +56,7 @@ pub use adaptive_run::{
 };
 pub use approach::{ApproachKind, ExecutableApproach, mentions_model};
 pub use arm::{ArmWork, CodeWork, QuestionWork, RunnableArm};
+pub use checkout::{Checkout, NamedCommit, commits_after, describe_commit, prefix_in_repository};
 pub use evaluation::{JudgeSettings, SuiteEvaluation};
 pub use execute::{ArmRefusal, ExecutionResult, execute_runs};
 pub use git::places_around as repositories_around;
