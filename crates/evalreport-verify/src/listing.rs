@@ -27,7 +27,7 @@ pub fn is_foreign_folder(name: &str) -> bool {
 }
 
 /// Manifests that make their folder a part of its own. Requirements files are recognised by the form of their name.
-pub(super) const STACK_MANIFESTS: [&str; 14] = [
+pub(super) const STACK_MANIFESTS: [&str; 17] = [
     "package.json",
     "pyproject.toml",
     "setup.cfg",
@@ -42,6 +42,9 @@ pub(super) const STACK_MANIFESTS: [&str; 14] = [
     "build.gradle.kts",
     "settings.gradle",
     "settings.gradle.kts",
+    "Package.swift",
+    "composer.json",
+    "Gemfile",
 ];
 
 const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];

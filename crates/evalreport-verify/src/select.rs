@@ -214,6 +214,10 @@ fn file_endings(stack: Stack) -> &'static [&'static str] {
         Stack::Go => &["go"],
         Stack::Rust => &["rs"],
         Stack::Java => &["java", "kt", "kts"],
+        Stack::Swift => &["swift"],
+        Stack::Dotnet => &["cs", "fs", "vb", "razor", "cshtml"],
+        Stack::Php => &["php"],
+        Stack::Ruby => &["rb", "rake", "erb"],
         Stack::Mixed | Stack::Unknown => &[],
     }
 }
@@ -419,7 +423,11 @@ fn is_covered(kind: CheckKind, part: &ProjectPart, chosen: &[ChosenCheck]) -> bo
         // These compilers parse everything during a build.
         CheckKind::Syntax => {
             has(CheckKind::Syntax)
-                || (has(CheckKind::Build) && matches!(part.stack, Stack::Rust | Stack::Java))
+                || (has(CheckKind::Build)
+                    && matches!(
+                        part.stack,
+                        Stack::Rust | Stack::Java | Stack::Swift | Stack::Dotnet
+                    ))
         }
         CheckKind::Test | CheckKind::Smoke | CheckKind::Build | CheckKind::Lint => has(kind),
     }

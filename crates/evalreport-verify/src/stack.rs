@@ -8,19 +8,27 @@ pub enum Stack {
     Go,
     Rust,
     Java,
+    Swift,
+    Dotnet,
+    Php,
+    Ruby,
     /// Several stacks, each in a part of its own.
     Mixed,
     Unknown,
 }
 
 impl Stack {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Node,
         Self::ViteFrontend,
         Self::Python,
         Self::Go,
         Self::Rust,
         Self::Java,
+        Self::Swift,
+        Self::Dotnet,
+        Self::Php,
+        Self::Ruby,
         Self::Mixed,
         Self::Unknown,
     ];
@@ -33,6 +41,10 @@ impl Stack {
             Self::Go => "go",
             Self::Rust => "rust",
             Self::Java => "java",
+            Self::Swift => "swift",
+            Self::Dotnet => "dotnet",
+            Self::Php => "php",
+            Self::Ruby => "ruby",
             Self::Mixed => "mixed",
             Self::Unknown => "unknown",
         }

@@ -45,7 +45,9 @@ pub(super) fn targeted_command(
         Stack::Go => here.go_command(),
         Stack::Node | Stack::ViteFrontend => here.node_command(),
         Stack::Java => here.java_command(),
-        Stack::Mixed | Stack::Unknown => None,
+        Stack::Swift | Stack::Dotnet | Stack::Php | Stack::Ruby | Stack::Mixed | Stack::Unknown => {
+            None
+        }
     }
 }
 

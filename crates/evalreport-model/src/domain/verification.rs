@@ -12,7 +12,7 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
     /// What the folder is made with.
-    #[schemars(extend("examples" = ["node", "vite_frontend", "python", "go", "rust", "java", "mixed", "unknown"]))]
+    #[schemars(extend("examples" = ["node", "vite_frontend", "python", "go", "rust", "java", "swift", "dotnet", "php", "ruby", "mixed", "unknown"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
     /// Every test, as detected.

@@ -772,6 +772,108 @@ const FIXTURES: &[Fixture] = &[
         expected: &["unknown"],
         because: "1 `.go` files, but no go.mod",
     },
+    // Swift.
+    Fixture {
+        quirk: "a Swift package with a linter",
+        files: &[
+            ("Package.swift", ""),
+            (".swiftlint.yml", ""),
+            ("Sources/m/m.swift", ""),
+        ],
+        expected: &[
+            "swift",
+            ". swift: swift test | - | swift build | swiftlint lint --strict | -",
+        ],
+        because: "configures SwiftLint",
+    },
+    // .NET.
+    Fixture {
+        quirk: "a .NET solution, whose projects belong to it",
+        files: &[
+            ("App.sln", ""),
+            ("src/App/App.csproj", ""),
+            ("tests/App.Tests/App.Tests.csproj", ""),
+            (".editorconfig", ""),
+        ],
+        expected: &[
+            "dotnet",
+            ". dotnet: dotnet test | - | dotnet build | dotnet format --verify-no-changes | -",
+        ],
+        because: "is a project of the solution in the root",
+    },
+    Fixture {
+        quirk: "two .NET projects in one folder",
+        files: &[("A.csproj", ""), ("B.fsproj", "")],
+        expected: &[
+            "dotnet",
+            ". dotnet: dotnet test 'A.csproj' | - | dotnet build 'A.csproj' | - | -",
+        ],
+        because: "`A.csproj` goes first",
+    },
+    // PHP.
+    Fixture {
+        quirk: "a PHP package with a test script of several lines",
+        files: &[
+            (
+                "composer.json",
+                r#"{"scripts": {"test": ["@lint", "phpunit"]}}"#,
+            ),
+            ("phpstan.neon", ""),
+        ],
+        expected: &[
+            "php",
+            ". php: composer run-script test | - | - | vendor/bin/phpstan analyse --no-progress | composer validate --no-check-publish",
+        ],
+        because: "its script `test`",
+    },
+    Fixture {
+        quirk: "a PHP package that only configures PHPUnit",
+        files: &[
+            ("composer.json", "{}"),
+            ("phpunit.xml.dist", ""),
+            ("vendor/x/composer.json", "{}"),
+        ],
+        expected: &[
+            "php",
+            ". php: vendor/bin/phpunit | - | - | - | composer validate --no-check-publish",
+        ],
+        because: "configures PHPUnit",
+    },
+    // Ruby.
+    Fixture {
+        quirk: "a Ruby gem with specs",
+        files: &[
+            ("Gemfile", ""),
+            ("lib/m.rb", ""),
+            ("spec/m_spec.rb", ""),
+            (".rubocop.yml", ""),
+        ],
+        expected: &[
+            "ruby",
+            ". ruby: bundle exec rspec | - | - | bundle exec rubocop | -",
+        ],
+        because: "specs of RSpec",
+    },
+    Fixture {
+        quirk: "a Ruby project with tests and a Rakefile",
+        files: &[
+            ("Gemfile", ""),
+            ("Rakefile", ""),
+            ("lib/m.rb", ""),
+            ("test/m_test.rb", ""),
+        ],
+        expected: &["ruby", ". ruby: bundle exec rake test | - | - | - | -"],
+        because: "tests, and a `Rakefile`",
+    },
+    Fixture {
+        quirk: "a Go module with a Gemfile for its documentation",
+        files: &[("go.mod", "module m\n"), ("Gemfile", "gem 'jekyll'\n")],
+        expected: &[
+            "go",
+            ". go: go test ./... | - | go build ./... | - | go vet ./...",
+        ],
+        because: "`Gemfile` without a Ruby file is for tools",
+    },
     // Rust.
     Fixture {
         quirk: "a Cargo package",

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::listing::{STACK_MANIFESTS, file_name_of, is_requirements, parent_of};
 use super::{Listing, Stack};
 
+mod dotnet;
 mod folder;
 mod go;
 mod java;
@@ -14,8 +15,11 @@ mod make;
 mod node;
 mod package;
 mod part;
+mod php;
 mod python;
+mod ruby;
 mod rust;
+mod swift;
 
 pub(super) use folder::{has_extension, shown_folder};
 pub(super) use java::build_program;
@@ -96,7 +100,10 @@ pub fn detect_stacks(listing: &Listing) -> DetectedProject {
 /// Returns the folders that contain a manifest of some stack, outer folders first.
 fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
     let folder = |path: &String| {
-        let is_wanted = STACK_MANIFESTS.contains(&file_name_of(path)) || is_requirements(path);
+        let is_wanted = STACK_MANIFESTS.contains(&file_name_of(path))
+            || is_requirements(path)
+            || has_extension(path, &dotnet::SOLUTION_ENDINGS)
+            || has_extension(path, &dotnet::PROJECT_ENDINGS);
         // Requirements in a folder named `requirements` belong to the folder around it.
         let folder = match parent_of(path) {
             inner if is_requirements(path) && file_name_of(inner) == "requirements" => {
@@ -123,6 +130,10 @@ fn find_parts(
             go::find_part,
             java::find_part,
             python::find_part,
+            swift::find_part,
+            dotnet::find_part,
+            php::find_part,
+            ruby::find_part,
         ] {
             record_finding(find(&folder, &parts), &mut parts, reasons);
         }
@@ -154,6 +165,10 @@ fn detect_without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Opti
         ("go", "go.mod"),
         ("rs", "Cargo.toml"),
         ("java", "pom.xml or build.gradle"),
+        ("swift", "Package.swift"),
+        ("cs", "solution or project"),
+        ("php", "composer.json"),
+        ("rb", "Gemfile"),
     ] {
         let count = root
             .list_files()
