@@ -400,6 +400,8 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             perhaps: BTreeSet::from([hostile.to_owned()]),
         }],
         by_category: None,
+        why: None,
+        differing: None,
         criteria: None,
         sides: sides(hostile),
         since: None,
