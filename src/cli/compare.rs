@@ -61,7 +61,7 @@ pub(super) struct CompareArguments {
     /// List the items that only one of two arms passed
     #[arg(long)]
     pub flips: bool,
-    /// Group the items that one of two arms lost, or a single arm failed, by what their reasons share
+    /// Group the items on which the two deciding arms differ, or that a single arm failed, by what their reasons share
     #[arg(long)]
     pub why: bool,
     /// Print pass rates by category of item too
@@ -242,14 +242,6 @@ pub(super) fn run_command(
             .all(|comparison| comparison.arms.len() != 2)
     {
         return Err(CommandFailure::new("--flips needs two arms")
-            .with_hint("choose them with --approach and --model"));
-    }
-    if arguments.why
-        && comparisons
-            .iter()
-            .all(|comparison| comparison.arms.len() > 2)
-    {
-        return Err(CommandFailure::new("--why needs one or two arms")
             .with_hint("choose them with --approach and --model"));
     }
     let measured = comparisons

@@ -77,7 +77,9 @@ impl<'a> CohortRow<'a> {
 /// Lays out what failed attempts share. `None` if the comparison does not say it.
 pub fn cohort_table(comparison: &Comparison) -> Option<ReportTable> {
     let why = comparison.why.as_ref()?;
-    let labels = phrases::comparison_labels(comparison);
+    let all = phrases::comparison_labels(comparison);
+    let named = why.arms.iter().filter_map(|arm| all.get(*arm).cloned());
+    let labels: Vec<String> = named.collect();
     let mut table = match labels.as_slice() {
         [arm] => {
             let all = phrases::count_with_noun(why.all.lost, why.of);
@@ -191,7 +193,16 @@ pub fn descriptive_note(why: &FailureCohorts) -> Option<String> {
 fn shared_text(cohort: &Cohort) -> String {
     let shared = cohort.shared.as_str();
     match cohort.by {
-        SharedBy::Reason => without_middle(&reason_with_meaning(shared), MAX_OF_A_REASON),
+        SharedBy::Reason => {
+            let known = reason_with_meaning(shared);
+            if known != shared {
+                return without_middle(&known, MAX_OF_A_REASON);
+            }
+            // Of messages that differ in numbers or names, one is an example.
+            let is_same = cohort.pattern.as_deref() == Some(shared.to_lowercase().as_str());
+            let like = if is_same { "" } else { "like " };
+            format!("{like}“{}”", without_middle(shared, MAX_OF_A_REASON))
+        }
         SharedBy::Outcome => match ItemStatus::from_name(shared) {
             Some(ItemStatus::Limit) => "time or budget ran out".to_owned(),
             Some(ItemStatus::Error) => "the agent crashed".to_owned(),

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::domain::ItemStatus;
 use crate::inference::{CONFIDENCE, SuiteComparison};
-use crate::stats::{Interval, effective_paired_difference};
+use crate::stats::{Interval, effective_interval, effective_paired_difference};
 use crate::warehouse::Warehouse;
 
 use super::differing_items::{DifferingItem, DifferingItems, SuiteItemNames};
@@ -74,6 +74,8 @@ pub struct Cohort {
 /// Why one arm passed items that another failed. Of a single arm: why it failed items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailureCohorts {
+    /// The first and the second arm, as places in the table's arms; a single arm has no second one. In a gate, the new runs are the first.
+    pub arms: Vec<usize>,
     /// What the items are: `questions`, `tests`, `tasks`.
     pub of: &'static str,
     /// Number of compared items.
@@ -132,9 +134,14 @@ struct DifferingFailure<'a> {
     category: Option<&'a str>,
 }
 
-/// How frequent categories and evaluators are among all compared items.
-struct Frequencies<'a> {
-    compared: f64,
+/// All compared items, and how frequent categories and evaluators are among them.
+struct ComparedItems<'a> {
+    count: f64,
+    word: &'static str,
+    /// The effective number of independent items, if there are enough for an interval.
+    independent: Option<f64>,
+    /// Whether there is a second arm. Without one, no item can be won.
+    has_opponent: bool,
     categories: BTreeMap<&'a str, u64>,
     evaluators: BTreeMap<&'a str, u64>,
 }
@@ -179,17 +186,20 @@ impl FailureCohorts {
         }
         let (first, second) = arms;
         let names = &differing.names;
-        let mut known = Frequencies {
-            compared: differing.shared.len() as f64,
+        let mut compared = ComparedItems {
+            count: differing.shared.len() as f64,
+            word: differing.word,
+            independent: differing.independent,
+            has_opponent: second.is_some(),
             categories: BTreeMap::new(),
             evaluators: BTreeMap::new(),
         };
         for place in &differing.shared {
             if let Some(category) = failures.category(*place) {
-                *known.categories.entry(category).or_default() += 1;
+                *compared.categories.entry(category).or_default() += 1;
             }
             for evaluator in &names.evaluators[*place as usize] {
-                *known.evaluators.entry(evaluator).or_default() += 1;
+                *compared.evaluators.entry(evaluator).or_default() += 1;
             }
         }
         let failed_and_passed = |item: &DifferingItem| {
@@ -222,21 +232,10 @@ impl FailureCohorts {
                 }
             })
             .collect();
-        Some(Self::from_failures(
-            items,
-            &known,
-            differing.word,
-            differing.independent,
-        ))
+        Some(Self::from_failures(items, &compared))
     }
 
-    fn from_failures(
-        items: Vec<DifferingFailure<'_>>,
-        known: &Frequencies<'_>,
-        word: &'static str,
-        independent: Option<f64>,
-    ) -> Self {
-        let compared = known.compared;
+    fn from_failures(items: Vec<DifferingFailure<'_>>, compared: &ComparedItems<'_>) -> Self {
         let all = count_items(&items, compared);
         let mut open = items;
         // Sums of fractions depend on their order, and that of items on their names.
@@ -253,7 +252,7 @@ impl FailureCohorts {
             SharedBy::Tool,
             SharedBy::Category,
         ] {
-            while let Some(shared) = most_shared(&open, by, known) {
+            while let Some(shared) = most_shared(&open, by, compared) {
                 let (members, others): (Vec<_>, Vec<_>) = open
                     .into_iter()
                     .partition(|item| values_of(item, by).contains(&shared.as_str()));
@@ -274,8 +273,7 @@ impl FailureCohorts {
                     shared: example.unwrap_or(&shared).to_owned(),
                     pattern: example.map(|_| shared.clone()),
                     counts,
-                    interval: independent
-                        .and_then(|count| share_interval(&members, compared, count)),
+                    interval: share_interval(&members, compared),
                     items: named,
                 };
                 cohorts.push((cohort, counts));
@@ -301,8 +299,9 @@ impl FailureCohorts {
         let (alone, without): (Vec<_>, Vec<_>) =
             open.into_iter().partition(|item| item.reason.is_some());
         Self {
-            of: word,
-            items: compared as u64,
+            arms: (0..=usize::from(compared.has_opponent)).collect(),
+            of: compared.word,
+            items: compared.count as u64,
             all,
             confidence: CONFIDENCE,
             cohorts: cohorts.into_iter().map(|(cohort, _)| cohort).collect(),
@@ -333,7 +332,7 @@ fn values_of<'a>(item: &DifferingFailure<'a>, by: SharedBy) -> Vec<&'a str> {
 fn most_shared(
     open: &[DifferingFailure<'_>],
     by: SharedBy,
-    known: &Frequencies<'_>,
+    compared: &ComparedItems<'_>,
 ) -> Option<String> {
     let mut counts = BTreeMap::<&str, usize>::new();
     for item in open {
@@ -344,14 +343,14 @@ fn most_shared(
     let is_telling = |value: &str, count: usize| {
         let among_all = match by {
             SharedBy::Reason | SharedBy::Outcome | SharedBy::Tool => return true,
-            SharedBy::Evaluator => known.evaluators.get(value),
-            SharedBy::Category => known.categories.get(value),
+            SharedBy::Evaluator => compared.evaluators.get(value),
+            SharedBy::Category => compared.categories.get(value),
         };
         // Evaluators that all items have tell something if others of the item decided otherwise.
         let is_one_of_several = by == SharedBy::Evaluator
-            && among_all.is_some_and(|all| *all as f64 >= known.compared)
-            && known.evaluators.len() > 1;
-        let expected = among_all.map_or(0.0, |all| *all as f64 / known.compared);
+            && among_all.is_some_and(|all| *all as f64 >= compared.count)
+            && compared.evaluators.len() > 1;
+        let expected = among_all.map_or(0.0, |all| *all as f64 / compared.count);
         is_one_of_several || count as f64 / open.len() as f64 >= MIN_LIFT * expected
     };
     counts
@@ -361,7 +360,7 @@ fn most_shared(
         .map(|(value, _)| value.to_owned())
 }
 
-fn count_items(items: &[DifferingFailure<'_>], compared: f64) -> CohortCounts {
+fn count_items(items: &[DifferingFailure<'_>], compared: &ComparedItems<'_>) -> CohortCounts {
     let lost = items.iter().filter(|item| item.difference < 0.0).count() as u64;
     let sum: f64 = items.iter().map(|item| item.difference).sum();
     CohortCounts {
@@ -370,25 +369,27 @@ fn count_items(items: &[DifferingFailure<'_>], compared: f64) -> CohortCounts {
         share: if items.is_empty() {
             0.0
         } else {
-            sum / compared
+            sum / compared.count
         },
     }
 }
 
-/// Returns the interval of a cohort's share. With one outcome of each item, it is Tango's for the items that were lost and won.
+/// Returns the interval of a cohort's share. With one outcome of each item, it is Tango's for the items that were lost and won; of a single
+/// arm, Wilson's.
 fn share_interval(
     members: &[DifferingFailure<'_>],
-    compared: f64,
-    independent: f64,
+    compared: &ComparedItems<'_>,
 ) -> Option<Interval> {
     let part = |sign: f64| {
-        members
-            .iter()
-            .map(|item| (sign * item.difference).max(0.0))
-            .sum::<f64>()
-            / compared
+        let parts = members.iter().map(|item| (sign * item.difference).max(0.0));
+        parts.sum::<f64>() / compared.count
     };
-    effective_paired_difference(part(1.0), part(-1.0), independent, CONFIDENCE).ok()
+    let count = compared.independent?;
+    if compared.has_opponent {
+        return effective_paired_difference(part(1.0), part(-1.0), count, CONFIDENCE).ok();
+    }
+    let failed = effective_interval(part(-1.0), count, CONFIDENCE).ok()?;
+    Interval::new(-failed.high, -failed.low)
 }
 
 #[cfg(test)]
@@ -577,13 +578,14 @@ mod tests {
         assert!((own.low - tango.low).abs() < 1e-9 && (own.high - tango.high).abs() < 1e-9);
         let few = FailureCohorts::from_failures(
             Vec::new(),
-            &Frequencies {
-                compared: 0.0,
+            &ComparedItems {
+                count: 0.0,
+                word: "tests",
+                independent: None,
+                has_opponent: true,
                 categories: BTreeMap::new(),
                 evaluators: BTreeMap::new(),
             },
-            "tests",
-            None,
         );
         assert_eq!((few.items, few.all), (0, CohortCounts::default()));
         assert!(few.cohorts.is_empty());

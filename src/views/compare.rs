@@ -134,8 +134,8 @@ pub struct Comparison {
     /// Pass rates by category of item, if the caller asked for them and items have categories; see [`super::category_rates`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_category: Option<Categories>,
-    /// What the failed attempts share, if the caller asked for it: of two arms, on the items on which they differ; of a single arm, on all
-    /// that it failed.
+    /// What the failed attempts share, if the caller asked for it: of two arms, on the items on which they differ; of more, for the two that
+    /// decide; of a single arm, on all that it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<FailureCohorts>,
     /// The items on which two arms differ, for their cohorts. Only for the pages of a site.
@@ -197,7 +197,8 @@ pub struct ItemDetail {
     pub why: bool,
 }
 
-/// Compares a group's arms, with details of the items on which two arms differ, or that a single arm failed. A table of more arms has none.
+/// Compares a group's arms, with details of the items on which two arms differ, or that a single arm failed. A table of more arms
+/// lists no items, and explains the two arms that decide.
 ///
 /// # Errors
 ///
@@ -211,19 +212,27 @@ pub fn compare_with_items(
 ) -> io::Result<Comparison> {
     let answer = SuiteComparison::new(warehouse, group, policy);
     let mut table = Comparison::from_ordered_answer(&answer, order);
-    let arms = match table.arms.as_slice() {
-        [_] => Some((0, None)),
-        [_, _] => {
+    let arms = match (table.arms.len(), table.decided_on) {
+        (1, _) => Some((0, None)),
+        (2, _) => {
             let (one, other) = order.order_two(&answer);
             Some((one, Some(other)))
         }
-        _ => None,
+        // Three or more arms keep their group's order.
+        (_, decided) => decided.map(|[one, other]| (one, Some(other))),
     };
-    if let (true, Some((one, Some(other))), Some(flips)) = (detail.flips, arms, &mut table.flips) {
+    if let (true, [_, _], Some((one, Some(other))), Some(flips)) =
+        (detail.flips, table.arms.as_slice(), arms, &mut table.flips)
+    {
         flips.items = flips::flipped_items(&answer, one, other);
     }
     if let (true, Some(arms)) = (detail.why, arms) {
         table.why = FailureCohorts::read(warehouse, &answer, arms)?;
+        if let (Some(why), true, Some(decided)) =
+            (&mut table.why, table.arms.len() > 2, table.decided_on)
+        {
+            why.arms = decided.to_vec();
+        }
     }
     Ok(table)
 }

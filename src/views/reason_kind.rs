@@ -5,7 +5,7 @@ use crate::domain::shorten_to;
 /// Characters of a kind. What follows differs too much to tell kinds apart.
 const MAX_OF_A_KIND: usize = 160;
 /// Characters of a reason that are read. Logs can be far longer.
-const MAX_READ: usize = 8_000;
+const MAX_READ: usize = 1_000;
 /// Characters of a quotation. A quotation mark without its partner is only a character.
 const MAX_QUOTED: usize = 400;
 /// Minimum characters of an item's name to find it in a reason. Shorter names are parts of words.
