@@ -281,12 +281,15 @@ fn add_columns_for_people(
         each(&|row| TableCell::words(row.shared())),
     );
     let of = |count: u64, all: u64| {
-        TableCell::for_people(format!(
-            "{} of {}",
-            format::format_integer(count),
-            format::format_integer(all)
-        ))
-        .with_data([Datum::from(count)])
+        let count_of_all = match all {
+            0 => "0".to_owned(),
+            all => format!(
+                "{} of {}",
+                format::format_integer(count),
+                format::format_integer(all)
+            ),
+        };
+        TableCell::for_people(count_of_all).with_data([Datum::from(count)])
     };
     if let [_] = labels {
         table.add_filled_column(

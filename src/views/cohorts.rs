@@ -107,10 +107,6 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
 fn has_no_items(counts: &CohortCounts) -> bool {
     counts.item_count() == 0
 }
@@ -136,7 +132,7 @@ struct DifferingFailure<'a> {
 
 /// All compared items, and how frequent categories and evaluators are among them.
 struct ComparedItems<'a> {
-    count: f64,
+    count: u64,
     word: &'static str,
     /// The effective number of independent items, if there are enough for an interval.
     independent: Option<f64>,
@@ -187,7 +183,7 @@ impl FailureCohorts {
         let (first, second) = arms;
         let names = &differing.names;
         let mut compared = ComparedItems {
-            count: differing.shared.len() as f64,
+            count: differing.shared.len() as u64,
             word: differing.word,
             independent: differing.independent,
             has_opponent: second.is_some(),
@@ -301,7 +297,7 @@ impl FailureCohorts {
         Self {
             arms: (0..=usize::from(compared.has_opponent)).collect(),
             of: compared.word,
-            items: compared.count as u64,
+            items: compared.count,
             all,
             confidence: CONFIDENCE,
             cohorts: cohorts.into_iter().map(|(cohort, _)| cohort).collect(),
@@ -348,9 +344,9 @@ fn most_shared(
         };
         // Evaluators that all items have tell something if others of the item decided otherwise.
         let is_one_of_several = by == SharedBy::Evaluator
-            && among_all.is_some_and(|all| *all as f64 >= compared.count)
+            && among_all.is_some_and(|all| *all >= compared.count)
             && compared.evaluators.len() > 1;
-        let expected = among_all.map_or(0.0, |all| *all as f64 / compared.count);
+        let expected = among_all.map_or(0.0, |all| *all as f64 / compared.count as f64);
         is_one_of_several || count as f64 / open.len() as f64 >= MIN_LIFT * expected
     };
     counts
@@ -369,7 +365,7 @@ fn count_items(items: &[DifferingFailure<'_>], compared: &ComparedItems<'_>) -> 
         share: if items.is_empty() {
             0.0
         } else {
-            sum / compared.count
+            sum / compared.count as f64
         },
     }
 }
@@ -382,7 +378,7 @@ fn share_interval(
 ) -> Option<Interval> {
     let part = |sign: f64| {
         let parts = members.iter().map(|item| (sign * item.difference).max(0.0));
-        parts.sum::<f64>() / compared.count
+        parts.sum::<f64>() / compared.count as f64
     };
     let count = compared.independent?;
     if compared.has_opponent {
@@ -579,7 +575,7 @@ mod tests {
         let few = FailureCohorts::from_failures(
             Vec::new(),
             &ComparedItems {
-                count: 0.0,
+                count: 0,
                 word: "tests",
                 independent: None,
                 has_opponent: true,
@@ -627,6 +623,64 @@ mod tests {
             ),
             ("aaa", 3)
         );
+    }
+
+    #[test]
+    fn groups_of_the_shipped_results_hold_each_flip_once_and_add_up() {
+        let store = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let warehouse = Warehouse::open(
+            &crate::warehouse::WarehouseOptions {
+                stores: vec![store],
+                ..crate::warehouse::WarehouseOptions::default()
+            },
+            &crate::warehouse::Progress::SILENT,
+        )
+        .expect("a store");
+        let groups = crate::inference::suite_groups(
+            &warehouse,
+            &crate::domain::Filter::default(),
+            crate::inference::BatchSelection::AllBatches,
+        );
+        let (mut pairs, mut shared) = (0, 0);
+        for group in &groups {
+            let answer =
+                SuiteComparison::new(&warehouse, group, &crate::inference::Policy::default());
+            for other in 1..group.arms.len().min(3) {
+                let found =
+                    FailureCohorts::read(&warehouse, &answer, (0, Some(other))).expect("outcomes");
+                let flips = super::super::flips::count_flips(&answer, 0, other);
+                let (Some(found), Some(flips)) = (found, flips) else {
+                    continue;
+                };
+                assert_eq!(
+                    (found.all.won, found.all.lost, found.items),
+                    (flips.only_first, flips.only_second, flips.shared)
+                );
+                let counts: Vec<CohortCounts> = found
+                    .cohorts
+                    .iter()
+                    .map(|cohort| cohort.counts)
+                    .chain([found.in_more_cohorts, found.alone, found.without_reason])
+                    .collect();
+                assert_eq!(
+                    counts.iter().map(CohortCounts::item_count).sum::<u64>(),
+                    found.all.item_count(),
+                    "{}",
+                    group.suite
+                );
+                let share: f64 = counts.iter().map(|counts| counts.share).sum();
+                assert!((share - found.all.share).abs() < 1e-9, "{}", group.suite);
+                for cohort in &found.cohorts {
+                    let holds = |ends: Interval| {
+                        ends.low <= cohort.counts.share && cohort.counts.share <= ends.high
+                    };
+                    assert!(cohort.interval.is_none_or(holds), "{cohort:?}");
+                    shared += 1;
+                }
+                pairs += 1;
+            }
+        }
+        assert!(pairs > 10 && shared > 5, "{shared} groups of {pairs} pairs");
     }
 
     fn reason() -> impl Strategy<Value = Option<String>> {
