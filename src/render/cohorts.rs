@@ -11,6 +11,9 @@ use super::{format, phrases};
 /// Characters of a reason in a table or a sentence. Longer ones lose their middle.
 const MAX_OF_A_REASON: usize = 110;
 
+/// Characters of an item's name beside a cohort.
+const MAX_OF_A_NAME: usize = 60;
+
 /// One line of the table.
 struct CohortRow<'a> {
     what: RowKind<'a>,
@@ -192,6 +195,7 @@ pub fn descriptive_note(why: &FailureCohorts) -> Option<String> {
 /// Says what a cohort's failed attempts share.
 fn shared_text(cohort: &Cohort) -> String {
     let shared = cohort.shared.as_str();
+    let name = without_middle(shared, MAX_OF_A_REASON);
     match cohort.by {
         SharedBy::Reason => {
             let known = reason_with_meaning(shared);
@@ -206,11 +210,11 @@ fn shared_text(cohort: &Cohort) -> String {
         SharedBy::Outcome => match ItemStatus::from_name(shared) {
             Some(ItemStatus::Limit) => "time or budget ran out".to_owned(),
             Some(ItemStatus::Error) => "the agent crashed".to_owned(),
-            _ => format!("outcome {shared}"),
+            _ => format!("outcome {name}"),
         },
-        SharedBy::Evaluator => format!("not passed by evaluator {shared}"),
-        SharedBy::Tool => format!("only failed attempts called tool {shared}"),
-        SharedBy::Category => format!("category {shared}"),
+        SharedBy::Evaluator => format!("not passed by evaluator {name}"),
+        SharedBy::Tool => format!("only failed attempts called tool {name}"),
+        SharedBy::Category => format!("category {name}"),
     }
 }
 
@@ -325,10 +329,12 @@ fn add_columns_for_people(
     table.add_filled_column(
         TableColumn::words("Such as").rank(1),
         each(&|row| {
-            TableCell::words(
-                row.cohort()
-                    .map_or_else(String::new, |cohort| cohort.items.join(", ")),
-            )
+            let items = row.cohort().map_or(&[][..], |cohort| &cohort.items);
+            let names: Vec<String> = items
+                .iter()
+                .map(|item| without_middle(item, MAX_OF_A_NAME))
+                .collect();
+            TableCell::words(names.join(", "))
         }),
     );
 }
@@ -386,6 +392,31 @@ fn without_middle(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_bounded_like_reasons() {
+        let long = "x".repeat(5_000);
+        for by in [
+            SharedBy::Reason,
+            SharedBy::Outcome,
+            SharedBy::Evaluator,
+            SharedBy::Tool,
+            SharedBy::Category,
+        ] {
+            let cohort = Cohort {
+                by,
+                shared: long.clone(),
+                pattern: None,
+                counts: CohortCounts::default(),
+                interval: None,
+                items: Vec::new(),
+            };
+            assert!(
+                shared_text(&cohort).chars().count() < 2 * MAX_OF_A_REASON,
+                "{by:?}"
+            );
+        }
+    }
 
     #[test]
     fn long_reasons_lose_their_middle() {
