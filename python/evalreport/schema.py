@@ -609,6 +609,73 @@ class Categories(TypedDict):
     items_without_category: int
 
 
+class CohortCounts(TypedDict):
+    """Items, counted, with their part of the difference."""
+
+    # Items that the first arm failed and the second passed; with several outcomes, items on which the first has the
+    # lower rate.
+    lost: int
+    # Items that the second arm failed and the first passed.
+    won: int
+    # Their part of the difference of the pass rates, first arm minus second, as a fraction: the sum of their
+    # differences over all compared items.
+    share: float
+
+
+class _Cohort(TypedDict):
+    by: str
+    # What they share: for a reason, the shortest of their messages, cut to a bounded length; else a name.
+    shared: str
+    # Items that the first arm failed and the second passed; with several outcomes, items on which the first has the
+    # lower rate.
+    lost: int
+    # Items that the second arm failed and the first passed.
+    won: int
+    # Their part of the difference of the pass rates, first arm minus second, as a fraction: the sum of their
+    # differences over all compared items.
+    share: float
+    # The first items by name, at most three.
+    items: List[str]
+
+
+class Cohort(_Cohort, total=False):
+    """Items whose failed attempts share something."""
+
+    # For a reason, the messages' common form, by which they were grouped.
+    pattern: Optional[str]
+    # The interval of `share`, as a fraction, over items or clusters of items. Absent if there are too few, or if
+    # the items are tests of one artefact.
+    interval: Optional[Interval]
+
+
+class _FailureCohorts(TypedDict):
+    # The first and the second arm, as places in the table's arms; a single arm has no second one. In a gate, the
+    # new runs are the first.
+    arms: List[int]
+    # What the items are: `questions`, `tests`, `tasks`.
+    of: str
+    # Number of compared items.
+    items: int
+    # All items on which the arms differ. Each of them is counted once below.
+    all: CohortCounts
+    # Confidence level of each interval on its own: none is adjusted for the number of cohorts.
+    confidence: float
+    # Most items first, at most five.
+    cohorts: List[Cohort]
+
+
+class FailureCohorts(_FailureCohorts, total=False):
+    """Why one arm passed items that another failed. Of a single arm: why it failed items."""
+
+    # Number of cohorts beyond these, and their items.
+    more_cohorts: int
+    in_more_cohorts: CohortCounts
+    # Items with a reason that no other item has.
+    alone: CohortCounts
+    # Items without a recorded reason that share nothing else.
+    without_reason: CohortCounts
+
+
 class CriterionFlips(TypedDict):
     """Judged outcomes of two arms on shared criteria. An arm meets a criterion if more than half of its runs do."""
 
@@ -762,7 +829,10 @@ class Comparison(_Comparison, total=False):
     # Pass rates by category of item, if the caller asked for them and items have categories; see
     # [`super::category_rates`].
     by_category: Optional[Categories]
-    # The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
+    # What the failed attempts share, if the caller asked for it: of two arms, on the items on which they differ; of
+    # more, for the two that decide; of a single arm, on all that it failed.
+    why: Optional[FailureCohorts]
+    # The counts of `flips` on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     criteria: Optional[CriterionFlips]
     # What both arms answered on some of the items on which they differ, if the caller collected it; see
     # [`super::AnswerGatherer`].
@@ -1536,6 +1606,37 @@ class NewPasses(TypedDict):
     items: List[TurnedItem]
 
 
+class _LostItems(TypedDict):
+    suite: str
+    arm: Arm
+    against: Arm
+    # The first and the second arm, as places in the table's arms; a single arm has no second one. In a gate, the
+    # new runs are the first.
+    arms: List[int]
+    # What the items are: `questions`, `tests`, `tasks`.
+    of: str
+    # Number of compared items.
+    items: int
+    # All items on which the arms differ. Each of them is counted once below.
+    all: CohortCounts
+    # Confidence level of each interval on its own: none is adjusted for the number of cohorts.
+    confidence: float
+    # Most items first, at most five.
+    cohorts: List[Cohort]
+
+
+class LostItems(_LostItems, total=False):
+    """Why an arm of the new runs lost items against its baseline."""
+
+    # Number of cohorts beyond these, and their items.
+    more_cohorts: int
+    in_more_cohorts: CohortCounts
+    # Items with a reason that no other item has.
+    alone: CohortCounts
+    # Items without a recorded reason that share nothing else.
+    without_reason: CohortCounts
+
+
 class _GateAnswer(TypedDict):
     # `evalreport/<command>/<version>`. The version changes if a field is removed or changes its meaning.
     schema: str
@@ -1584,6 +1685,9 @@ class GateAnswer(_GateAnswer, total=False):
     new_failures: List[NewFailures]
     # Items that pass now and always failed in the baseline, by arm. Arms without such items are omitted.
     new_passes: List[NewPasses]
+    # What the failed attempts share at items that an arm lost or won against its baseline. Only for arms with new
+    # failures, or with a check that did not pass.
+    why: List[LostItems]
 
 
 # The shares of the worlds with each ruling.

@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 use crate::domain::{Filter, escape_invisible, shell_word};
 use crate::render::json::{AnswerSchema, CompareAnswer, answer_schema};
 use crate::render::table::ReportTable;
-use crate::render::{category_rates, comparability, comparison, phrases, tables};
+use crate::render::{category_rates, cohorts, comparability, comparison, phrases, tables};
 use crate::views::{
-    Arm, BaselineSelection, Comparison, PairOrder, SuiteGroup, board_groups,
-    category_rates as rates_by_category, compare_arms, compare_to_baseline, compare_with_flips,
-    count_retracted, criterion_flips, find_separate_arms,
+    Arm, BaselineSelection, Comparison, ItemDetail, PairOrder, SuiteGroup, board_groups,
+    category_rates as rates_by_category, compare_to_baseline, compare_with_items, count_retracted,
+    criterion_flips, find_separate_arms,
 };
 use crate::warehouse::{Warehouse, WarehouseOptions};
 
@@ -61,6 +61,9 @@ pub(super) struct CompareArguments {
     /// List the items that only one of two arms passed
     #[arg(long)]
     pub flips: bool,
+    /// Group the items on which the two deciding arms differ, or that a single arm failed, by what their reasons share
+    #[arg(long)]
+    pub why: bool,
     /// Print pass rates by category of item too
     #[arg(long, value_enum, value_name = "FIELD")]
     pub by: Option<Breakdown>,
@@ -149,10 +152,9 @@ pub(super) fn run_command(
     let is_asked = what.iter().any(|word| word != selection::LAST_WORD)
         || !arguments.selection.suite.is_empty()
         || !arguments.files.is_empty();
-    let one = if arguments.flips {
-        compare_with_flips
-    } else {
-        compare_arms
+    let detail = ItemDetail {
+        flips: arguments.flips,
+        why: arguments.why,
     };
     if settings.file_arms.has_files() {
         for group in &mut groups {
@@ -174,7 +176,10 @@ pub(super) fn run_command(
             Some(name) => find_arm(group, name).map_or(order, PairOrder::Against),
             None => order,
         };
-        let table = one(&warehouse, group, &policy, order);
+        let table =
+            compare_with_items(&warehouse, group, &policy, order, detail).map_err(|error| {
+                CommandFailure::new(format!("the reasons of outcomes cannot be read: {error}"))
+            })?;
         // Put the arms into the table's order, so that the criteria are about its first and second arm.
         let mut turned = group.clone();
         turned.arms.sort_by_key(|arm| {
@@ -279,9 +284,17 @@ pub(super) fn run_command(
         let are_compared = comparisons.iter().any(|table| table.arms.len() > 1);
         add_explain_hint(settings, tables, are_compared)
     };
-    let tables = match arguments.by {
+    let tables = match arguments
+        .by
+        .filter(|_| !(arguments.why && settings.format == Format::Csv))
+    {
         Some(by) => with_breakdown(settings, by, tables, &comparisons)?,
         None => tables,
+    };
+    let tables = if arguments.why {
+        with_reasons(settings, tables, &comparisons)?
+    } else {
+        tables
     };
     engine::refuse_incomplete(settings, &warehouse)?;
     output::print_answer(settings, "compare", &tables, || CompareAnswer {
@@ -356,6 +369,26 @@ fn with_breakdown(
         })
         .flatten()
         .collect())
+}
+
+/// Adds after each comparison what failed attempts share. CSV has only these tables, because two tables in one file would not be readable.
+fn with_reasons(
+    settings: &Settings,
+    tables: Vec<ReportTable>,
+    comparisons: &[Comparison],
+) -> Result<Vec<ReportTable>, CommandFailure> {
+    let found: Vec<ReportTable> = comparisons
+        .iter()
+        .filter_map(cohorts::cohort_table)
+        .collect();
+    if found.is_empty() {
+        return Err(CommandFailure::new("--why needs outcomes of items")
+            .with_hint("`evalreport list --runs` shows the runs that have them"));
+    }
+    if settings.format == Format::Csv {
+        return Ok(found);
+    }
+    Ok(tables.into_iter().chain(found).collect())
 }
 
 /// Returns the command that compares the only arm with another.

@@ -151,6 +151,19 @@ pub(super) const TOOLS: &[McpTool] = &[
         ],
     },
     McpTool {
+        name: "why",
+        description: "Groups the items that only one of two arms passed, or the failures of one arm, by what they share, with each group's part of the difference.",
+        command: &["compare", "--why"],
+        parameters: &[
+            ToolParameter {
+                is_required: true,
+                ..SUITE
+            },
+            APPROACHES,
+            MODELS,
+        ],
+    },
+    McpTool {
         name: "explain",
         description: "Prints a page of the documentation: glossary, method, gate, suites, questions, import, statuses-and-exit-codes, and others.",
         command: &["help"],

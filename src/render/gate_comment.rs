@@ -8,7 +8,7 @@ use crate::views::{
 
 use super::markdown::{code_span, escape_text};
 use super::table::join_label;
-use super::{comparability, format, gate, item_table, looked_at, phrases, verdicts};
+use super::{cohorts, comparability, format, gate, item_table, looked_at, phrases, verdicts};
 
 /// First line of a pull request's comment, by which the next report finds and replaces it.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
@@ -64,6 +64,7 @@ pub fn write_comment(report: &GateReport, against: Option<&str>, notes: &[String
         page.add_always(&format!("{}\n", cut_and_escape(note, MAX_OF_A_SENTENCE)));
     }
     add_missing_items(&mut page, report);
+    add_lost_items(&mut page, report);
     add_new_failures(&mut page, report);
     add_new_passes(&mut page, report);
     let further = report.looked_at.iter().skip(MAX_LOOKED_AT);
@@ -450,6 +451,26 @@ fn add_missing_items(page: &mut BoundedComment, report: &GateReport) {
                     .saturating_sub(looked.errors.len() as u64),
             );
             page.add_always("");
+        }
+    }
+}
+
+/// Adds what the failed attempts at lost items share, most items first.
+fn add_lost_items(page: &mut BoundedComment, report: &GateReport) {
+    for found in report.why.iter().take(MAX_ARMS) {
+        let limit = page.characters + MAX_OF_A_LIST;
+        page.add_always(&format!(
+            "**{}** ({})\n",
+            cohorts::lost_and_won(&found.cohorts),
+            escape_name(&phrases::arm_on_suite(&found.suite, &found.arm))
+        ));
+        for line in cohorts::lost_cohort_lines(&found.cohorts) {
+            let is_added = page.add_if_fits(&bullet_line(&line), limit);
+            page.count_omitted("groups", u64::from(!is_added));
+        }
+        page.add_always("");
+        if let Some(note) = cohorts::descriptive_note(&found.cohorts) {
+            page.add_always(&format!("{note}\n"));
         }
     }
 }

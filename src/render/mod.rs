@@ -9,6 +9,7 @@ pub mod category_rates;
 pub mod cell;
 pub mod chart;
 pub mod claims;
+pub mod cohorts;
 mod column_widths;
 pub mod comparability;
 pub mod comparison;

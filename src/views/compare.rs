@@ -1,6 +1,8 @@
 //! Two or more arms side by side on one suite.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +15,9 @@ use crate::inference::{
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::categories::Categories;
+use super::cohorts::FailureCohorts;
 use super::differing_answers::SideBySide;
+use super::differing_items::{DifferingItems, SuiteItemNames};
 use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
 use super::model_names::{ModelNames, perhaps_one_model};
@@ -130,7 +134,14 @@ pub struct Comparison {
     /// Pass rates by category of item, if the caller asked for them and items have categories; see [`super::category_rates`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_category: Option<Categories>,
-    /// The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
+    /// What the failed attempts share, if the caller asked for it: of two arms, on the items on which they differ; of more, for the two that
+    /// decide; of a single arm, on all that it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<FailureCohorts>,
+    /// The items on which two arms differ, for their cohorts. Only for the pages of a site.
+    #[serde(skip)]
+    pub differing: Option<Arc<DifferingItems>>,
+    /// The counts of `flips` on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria: Option<CriterionFlips>,
     /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::AnswerGatherer`].
@@ -177,20 +188,53 @@ pub fn compare_arms(
     Comparison::from_ordered_answer(&SuiteComparison::new(warehouse, group, policy), order)
 }
 
-/// Compares a group's arms, and lists the names of the items on which two arms differ. A table of more arms has no such list.
-pub fn compare_with_flips(
+/// What a comparison says about single items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ItemDetail {
+    /// Lists the names of the items on which two arms differ.
+    pub flips: bool,
+    /// Groups failed attempts by what they share: see [`FailureCohorts`].
+    pub why: bool,
+}
+
+/// Compares a group's arms, with details of the items on which two arms differ, or that a single arm failed. A table of more arms
+/// lists no items, and explains the two arms that decide.
+///
+/// # Errors
+///
+/// Fails if reasons are asked for and outcomes cannot be read.
+pub fn compare_with_items(
     warehouse: &Warehouse,
     group: &SuiteGroup<'_>,
     policy: &Policy,
     order: PairOrder,
-) -> Comparison {
+    detail: ItemDetail,
+) -> io::Result<Comparison> {
     let answer = SuiteComparison::new(warehouse, group, policy);
     let mut table = Comparison::from_ordered_answer(&answer, order);
-    if let ([_, _], Some(flips)) = (table.arms.as_slice(), &mut table.flips) {
-        let (one, other) = order.order_two(&answer);
+    let arms = match (table.arms.len(), table.decided_on) {
+        (1, _) => Some((0, None)),
+        (2, _) => {
+            let (one, other) = order.order_two(&answer);
+            Some((one, Some(other)))
+        }
+        // Three or more arms keep their group's order.
+        (_, decided) => decided.map(|[one, other]| (one, Some(other))),
+    };
+    if let (true, [_, _], Some((one, Some(other))), Some(flips)) =
+        (detail.flips, table.arms.as_slice(), arms, &mut table.flips)
+    {
         flips.items = flips::flipped_items(&answer, one, other);
     }
-    table
+    if let (true, Some(arms)) = (detail.why, arms) {
+        table.why = FailureCohorts::read(warehouse, &answer, arms)?;
+        if let (Some(why), true, Some(decided)) =
+            (&mut table.why, table.arms.len() > 2, table.decided_on)
+        {
+            why.arms = decided.to_vec();
+        }
+    }
+    Ok(table)
 }
 
 impl PairOrder {
@@ -289,6 +333,7 @@ impl Comparison {
     /// Builds the table of two of the arms, with the first items of each of the four outcomes.
     pub(super) fn from_pair_with_items(
         answer: &SuiteComparison<'_>,
+        names: &Arc<SuiteItemNames>,
         one: usize,
         other: usize,
     ) -> Self {
@@ -296,6 +341,7 @@ impl Comparison {
         if let Some(flips) = &mut table.flips {
             flips.listed = flips::listed_items(answer, one, other);
         }
+        table.differing = DifferingItems::between(answer, names, one, other).map(Arc::new);
         table
     }
 
@@ -330,6 +376,8 @@ impl Comparison {
             comparability: Vec::new(),
             flips: None,
             by_category: None,
+            why: None,
+            differing: None,
             criteria: None,
             sides: Vec::new(),
             judged_by: answer.judged_by.clone(),

@@ -19,6 +19,7 @@ use crate::stats::{
 };
 use crate::warehouse::Warehouse;
 
+use super::cohorts::FailureCohorts;
 use super::gate_costs::{GateCost, arm_cost};
 use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
@@ -189,6 +190,17 @@ pub struct UndatedArm {
     pub runs: u64,
 }
 
+/// Why an arm of the new runs lost items against its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LostItems {
+    pub suite: String,
+    pub arm: Arm,
+    pub against: Arm,
+    /// The new runs are the first arm.
+    #[serde(flatten)]
+    pub cohorts: FailureCohorts,
+}
+
 /// The gate's result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateReport {
@@ -220,6 +232,10 @@ pub struct GateReport {
     /// Items that pass now and always failed in the baseline, by arm. Arms without such items are omitted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_passes: Vec<NewPasses>,
+    /// What the failed attempts share at items that an arm lost or won against its baseline. Only for arms with new failures, or with a check
+    /// that did not pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<LostItems>,
     /// Confidence level of every interval.
     pub confidence: f64,
     /// Number of checks that an interval decided. They are not adjusted for each other: a pass needs all of them.
@@ -232,6 +248,27 @@ pub struct GateReport {
     /// Rules about items that no selected suite has.
     #[serde(skip)]
     pub unknown: Vec<UnknownItem>,
+}
+
+/// Outcomes up to which a gate reads the reasons of all of an arm's and its baseline's runs: it has to be quick.
+const MAX_REASONS_READ: u64 = 200_000;
+
+/// Groups the items that the new runs lost or won. `None` if no two of them share anything, or if there are too many outcomes to read.
+fn lost_items(warehouse: &Warehouse, answer: &SuiteComparison<'_>) -> Option<FailureCohorts> {
+    let lines: u64 = answer
+        .group
+        .counted_runs()
+        .into_iter()
+        .filter_map(|row| row.items)
+        .map(|items| items.lines)
+        .sum();
+    if lines > MAX_REASONS_READ {
+        return None;
+    }
+    let found = FailureCohorts::read(warehouse, answer, (0, Some(1)))
+        .ok()
+        .flatten();
+    found.filter(|found| found.all.lost > 0 && !found.cohorts.is_empty())
 }
 
 /// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm.
@@ -253,6 +290,7 @@ pub fn check_gate(
         outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
+        why: Vec::new(),
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
@@ -374,12 +412,24 @@ pub fn check_gate(
             }
         }
         known.extend(items);
-        for ((head, other), (_, changed, _)) in tables {
+        for ((head, other), (answer, changed, _)) in tables {
             let Some((mut changed, other)) = changed.zip(other) else {
                 continue;
             };
             changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
             let ChangedItems { failures, passes } = changed;
+            let arm = &held.head[head].arm;
+            let is_unsettled = failures.failing_count() > 0
+                || report.checks.iter().any(|check| {
+                    check.suite == held.suite && check.arm == *arm && check.ruling != Ruling::Pass
+                });
+            let lost = is_unsettled.then(|| lost_items(warehouse, &answer));
+            report.why.extend(lost.flatten().map(|cohorts| LostItems {
+                suite: held.suite.clone(),
+                arm: arm.clone(),
+                against: held.baseline[other].arm.clone(),
+                cohorts,
+            }));
             report
                 .new_failures
                 .extend((failures.failing_count() + failures.flaky_count > 0).then_some(failures));

@@ -13,11 +13,14 @@ mod board_changes;
 mod categories;
 mod chart;
 mod claims;
+mod cohorts;
 mod compare;
 mod delta_to_reference;
 mod differing_answers;
+mod differing_items;
 mod evaluation;
 mod exported;
+mod failures;
 mod flips;
 mod foreseen;
 mod gate;
@@ -44,6 +47,7 @@ mod overall;
 mod pair_table;
 mod preferences;
 mod question_groups;
+mod reason_kind;
 mod reasons;
 mod run;
 mod run_ordinal;
@@ -79,19 +83,21 @@ pub use chart::{
     Threshold,
 };
 pub use claims::{ClaimedFile, SuiteClaims, audit_published};
+pub use cohorts::{Cohort, CohortCounts, FailureCohorts, MAX_COHORTS, SharedBy};
 pub use compare::{
-    ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare_arms,
-    compare_with_flips,
+    ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, ItemDetail, Leader, PairOrder,
+    compare_arms, compare_with_items,
 };
 pub use delta_to_reference::ReferenceComparison;
 pub use differing_answers::{MAX_SIDES, Side, SideBySide};
+pub use differing_items::{DifferingItems, SuiteItemNames};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, StatusTally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MAX_LISTED};
 pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{
-    AbsentArm, Basis, EarlierArm, GateCheck, GateReport, OutdatedArm, UndatedArm, UnknownItem,
-    check_gate, move_baselines,
+    AbsentArm, Basis, EarlierArm, GateCheck, GateReport, LostItems, OutdatedArm, UndatedArm,
+    UnknownItem, check_gate, move_baselines,
 };
 pub use gate_accept::{OpenArm, open_arms};
 pub use gate_costs::GateCost;

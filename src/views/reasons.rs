@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus};
 
+use super::reason_kind::reason_kind;
+
 /// Maximum number of kinds. More would be a list of single items.
 const MAX_REASONS: usize = 8;
-/// Characters of a message that decide its kind.
-const KIND_CHARACTERS: usize = 160;
 
 /// Outcomes that did not pass, for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -56,7 +56,7 @@ pub fn count_reasons<'a>(endings: impl Iterator<Item = OutcomeReason<'a>>) -> Ve
             continue;
         }
         let (_, known) = kinds
-            .entry((status, reason_kind(reason)))
+            .entry((status, reason_kind(reason, item)))
             .or_insert_with(|| {
                 (
                     place,
@@ -77,19 +77,6 @@ pub fn count_reasons<'a>(endings: impl Iterator<Item = OutcomeReason<'a>>) -> Ve
         .map(|(_, reason)| reason)
         .take(MAX_REASONS)
         .collect()
-}
-
-/// Returns the common part of messages that differ only in numbers: a port, a line, a time.
-fn reason_kind(reason: &str) -> String {
-    let mut kind = String::new();
-    for character in reason.chars().take(KIND_CHARACTERS) {
-        if !character.is_ascii_digit() {
-            kind.push(character);
-        } else if !kind.ends_with('#') {
-            kind.push('#');
-        }
-    }
-    kind
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::domain::{ItemKind, ItemStatus, Redacted};
 
+use super::cohorts::FailureCohorts;
 use super::compare::Comparison;
 use super::differing_answers::{MAX_SIDES, Side, SideBySide};
+use super::failures::{RecordedAttempt, SuiteFailures};
 use super::flips::ListedItem;
 use super::judged::criterion_flips_between;
 use super::run::{ItemPage, RunPage};
@@ -29,6 +31,17 @@ pub struct AnswerGatherer {
     arms: BTreeMap<(usize, Arm), WantedOfArm>,
     /// By run: the suite's index in the overview, and the arm.
     runs: BTreeMap<String, (usize, Arm)>,
+    /// By the suite's index in the overview.
+    failures: BTreeMap<usize, GatheredFailures>,
+}
+
+/// Why the arms of a suite failed the items on which its pairs differ.
+#[derive(Clone, Debug)]
+struct GatheredFailures {
+    arms: BTreeMap<Arm, usize>,
+    /// By run: its arm's number.
+    runs: BTreeMap<String, usize>,
+    of: SuiteFailures,
 }
 
 impl AnswerGatherer {
@@ -37,6 +50,7 @@ impl AnswerGatherer {
         let mut sides = Self::default();
         for (place, suite) in (0..).zip(&overview.suites) {
             for pair in &suite.pairs {
+                sides.want_failures(place, pair);
                 let wanted = wanted_items(pair);
                 for (number, arm) in pair.arms.iter().enumerate().filter(|_| !wanted.is_empty()) {
                     let of_arm = sides.arms.entry((place, arm.arm.clone())).or_default();
@@ -57,6 +71,27 @@ impl AnswerGatherer {
         sides
     }
 
+    fn want_failures(&mut self, suite: usize, pair: &Comparison) {
+        let Some(differing) = &pair.differing else {
+            return;
+        };
+        let own = self
+            .failures
+            .entry(suite)
+            .or_insert_with(|| GatheredFailures {
+                arms: BTreeMap::new(),
+                runs: BTreeMap::new(),
+                of: SuiteFailures::new(&differing.names),
+            });
+        own.of.want(differing);
+        for arm in &pair.arms {
+            let next = own.arms.len();
+            let number = *own.arms.entry(arm.arm.clone()).or_insert(next);
+            own.runs
+                .extend(arm.run_ids.iter().map(|run| (run.clone(), number)));
+        }
+    }
+
     /// Takes the wanted items of a run. They are passed in, because the run's page does not have them.
     pub fn add_run(
         &mut self,
@@ -64,6 +99,9 @@ impl AnswerGatherer {
         items: &Redacted<Vec<ItemPage>>,
         transcripts: &RunTranscripts,
     ) {
+        for own in self.failures.values_mut() {
+            own.add_run(page, items);
+        }
         let Some(wanted) = self
             .runs
             .get(&page.line.id)
@@ -114,6 +152,7 @@ impl AnswerGatherer {
                 };
                 pair.criteria = criterion_flips_between(&suite.criteria, &first.arm, &second.arm);
                 pair.sides = self.differing_answers(place, pair);
+                pair.why = self.failures.get(&place).and_then(|own| own.cohorts(pair));
             }
         }
     }
@@ -139,6 +178,46 @@ impl AnswerGatherer {
             .into_iter()
             .filter_map(side_by_side)
             .collect()
+    }
+}
+
+impl GatheredFailures {
+    fn add_run(&mut self, page: &Redacted<RunPage>, items: &Redacted<Vec<ItemPage>>) {
+        let Some(arm) = self.runs.get(&page.line.id) else {
+            return;
+        };
+        for row in items
+            .iter()
+            .flat_map(|page| &page.rows)
+            .chain(&page.criteria)
+        {
+            let Some((kind, status)) =
+                ItemKind::from_name(&row.kind).zip(ItemStatus::from_name(&row.status))
+            else {
+                continue;
+            };
+            self.of.add_attempt(
+                *arm,
+                RecordedAttempt {
+                    kind,
+                    item: &row.item,
+                    evaluator: &row.evaluator,
+                    status,
+                    reason: row.reason.as_deref(),
+                    category: row.category.as_deref(),
+                    tools: &row.tools,
+                },
+            );
+        }
+    }
+
+    fn cohorts(&self, pair: &Comparison) -> Option<FailureCohorts> {
+        let [first, second] = pair.arms.as_slice() else {
+            return None;
+        };
+        let number = |arm: &Arm| self.arms.get(arm).copied();
+        let arms = (number(&first.arm)?, Some(number(&second.arm)?));
+        FailureCohorts::new(pair.differing.as_ref()?, &self.of, arms)
     }
 }
 

@@ -19,6 +19,7 @@ use super::audit::audit_answer;
 use super::chart::{SuiteCharts, suite_charts};
 use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
+use super::differing_items::SuiteItemNames;
 use super::flips::Flips;
 use super::horizons::{Horizons, horizons_for_page};
 use super::item_details::SuiteItemAnswers;
@@ -254,9 +255,11 @@ fn overview_of(
                     .iter()
                     .position(|arm| arm.arm == board.entries[entry].arm)
             };
+            let names = SuiteItemNames::from_answer(&answer);
             let pair = |(left, right): (usize, usize)| {
                 Some(Comparison::from_pair_with_items(
                     &answer,
+                    &names,
                     arm_of(left)?,
                     arm_of(right)?,
                 ))
@@ -281,6 +284,7 @@ fn overview_of(
                     listed: None,
                     ..flips
                 }),
+                differing: None,
                 ..pair.clone()
             };
             let table = || match (arms.len(), pairs.first()) {

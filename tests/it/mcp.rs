@@ -83,7 +83,7 @@ fn each_tool_answers_what_its_command_prints_and_changes_nothing() {
     );
     assert_eq!(replies[0]["result"]["serverInfo"]["name"], "evalreport");
     let tools = replies[1]["result"]["tools"].as_array().expect("tools");
-    assert_eq!(tools.len(), 7);
+    assert_eq!(tools.len(), 8);
     for tool in tools {
         assert_eq!(
             (
@@ -179,7 +179,7 @@ fn the_sdk_of_the_protocol_reads_every_tool() {
     });
     assert_eq!(
         (&answer["server"], answer["tools"].as_array().map(Vec::len)),
-        (&json!("evalreport"), Some(7))
+        (&json!("evalreport"), Some(8))
     );
     let answers = answer["answers"].as_array().expect("answers");
     assert!(

@@ -68,6 +68,32 @@ fn pair(project: &Project) -> (String, Value) {
 }
 
 #[test]
+fn a_pairs_page_groups_lost_items_by_their_reasons() {
+    let project = answers("", "Paris");
+    let (page, data) = pair(&project);
+    let (_, why) = page
+        .split_once("<h2 id=\"why\">Why they differ</h2>")
+        .expect("the section is there");
+    let why = why.split("<h2").next().expect("a section");
+    for said in [
+        "2 of 2 questions that b lost: “compared by letters”",
+        "Lost by a",
+        "1 of 1",
+    ] {
+        assert!(why.contains(said), "{said}: {why}");
+    }
+    let found = &data["comparisons"][0]["why"];
+    assert_eq!(found["cohorts"][0]["pattern"], "compared by letters");
+    // Five questions are too few for an interval.
+    assert_eq!(found["cohorts"][0].get("interval"), None);
+    assert_eq!(found["all"]["lost"].as_u64(), Some(1));
+    // The terminal, from the records, says the same as the page, from the pages of runs.
+    let output = project.run(["compare", "s", "--why", "--format", "json"]);
+    let answer: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    assert_eq!(&answer["comparisons"][0]["why"], found);
+}
+
+#[test]
 fn a_pairs_markdown_is_what_compare_prints() {
     let project = answers("aliases: {model: {m1: mapped}}\n", "Paris");
 

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::{Evaluator, shorten_to};
 use crate::render::run_title::{run_ordinal, short_id};
-use crate::render::{comparability, comparison, format, phrases, summary, verdicts};
+use crate::render::{cohorts, comparability, comparison, format, phrases, summary, verdicts};
 use crate::views::{
     Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MAX_LISTED,
     OverviewSuite, PairEvidence, SiteContext, SuiteState, Test,
@@ -52,6 +52,7 @@ struct ComparePage {
     metrics: Grid,
     notes: Vec<Text>,
     outcomes: Option<SharedOutcomes>,
+    why: Option<SharedReasons>,
     /// Whether the figures are a judge's, corrected. The outcomes by item are the judge's.
     is_corrected: bool,
     /// Address of the list of all the suite's items.
@@ -112,6 +113,13 @@ struct OutcomeItemList {
     heading: Text,
     items: Vec<ItemLink>,
     more: Option<String>,
+}
+
+/// What the failed attempts at differing items share.
+struct SharedReasons {
+    lead: Option<Text>,
+    grid: Grid,
+    notes: Vec<Text>,
 }
 
 /// Criteria that one arm meets and the other does not.
@@ -221,6 +229,7 @@ pub(super) fn render_page(
             .flips
             .as_ref()
             .map(|flips| summarise_outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
+        why: share_reasons(pair, &labels),
         is_corrected: comparison::is_corrected(pair),
         all_items: (!suite.items.items.is_empty())
             .then(|| format!("{}{}", shell.root, place.items_path())),
@@ -513,6 +522,17 @@ fn summarise_outcomes(
         differing,
         agreeing,
     }
+}
+
+/// Lays out what failed attempts share. `None` if no two of them share anything.
+fn share_reasons(pair: &Comparison, labels: &[String]) -> Option<SharedReasons> {
+    let why = pair.why.as_ref().filter(|why| !why.cohorts.is_empty())?;
+    let table = cohorts::cohort_table(pair)?;
+    Some(SharedReasons {
+        lead: cohorts::lead_sentence(why, labels).map(Text::from),
+        grid: Grid::from_table(&table, "why-table", "What failed attempts share"),
+        notes: table.notes.into_iter().map(Text::from).collect(),
+    })
 }
 
 /// Says how many items a list shows and where the others are, or returns `None` if it shows all.

@@ -11,21 +11,21 @@ use crate::domain::{
 };
 use crate::views::{
     Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AuditedBoard, BoardEvidence, Break,
-    Cell, ChangedItem, ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow,
-    CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow,
-    CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, DifferentItemAbilities,
-    Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
-    EvaluatorScore, Evidence, Figure, Flips, Front, Grade, History, Horizon, Horizons, Interval,
-    ItemCell, ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
-    ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm,
-    Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, NewsEntry, NewsEvent,
-    Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, PairVerdict,
-    Pareto, ParetoPoint, RankRange, Resolution, Role, RunAttempt, RunLine, RunPage, RunStated,
-    RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems, Side, SideBySide,
-    SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve,
-    SuiteBoard, SuiteCharts, SuiteClaims, SuiteItemAnswers, Threshold, TranscriptPart, Undefined,
-    UnlikePairs, ValueSummary, audit_board, audit_published, facts_of_scores, fit_abilities,
-    item_pages, overall_from_table, system_name,
+    Cell, ChangedItem, ClaimedFile, Cohort, CohortCounts, Comparability, ComparedArm, Comparison,
+    ComparisonRow, CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey,
+    CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference,
+    DifferentItemAbilities, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry,
+    Estimate, EvaluatorScore, Evidence, FailureCohorts, Figure, Flips, Front, Grade, History,
+    Horizon, Horizons, Interval, ItemCell, ItemChange, ItemCourse, ItemLine, ItemMatrix,
+    ItemOrders, ItemPage, ItemSign, ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup,
+    ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, ModelNames, Money,
+    Needed, NewsEntry, NewsEvent, Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite,
+    PairEvidence, PairVerdict, Pareto, ParetoPoint, RankRange, Resolution, Role, RunAttempt,
+    RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity,
+    SharedBy, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine,
+    Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, SuiteClaims, SuiteItemAnswers,
+    Threshold, TranscriptPart, Undefined, UnlikePairs, ValueSummary, audit_board, audit_published,
+    facts_of_scores, fit_abilities, item_pages, overall_from_table, system_name,
 };
 
 use super::*;
@@ -400,6 +400,8 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             perhaps: BTreeSet::from([hostile.to_owned()]),
         }],
         by_category: None,
+        why: (arms.len() == 2).then(|| failure_cohorts(hostile)),
+        differing: None,
         criteria: None,
         sides: sides(hostile),
         since: None,
@@ -483,6 +485,45 @@ fn listed(item: &str) -> ListedItem {
         kind: ItemKind::Question,
         item: item.to_owned(),
         evaluator: "answers".to_owned(),
+    }
+}
+
+/// Groups whose reason, category and items are one text.
+fn failure_cohorts(text: &str) -> FailureCohorts {
+    let cohort = |by| Cohort {
+        by,
+        shared: text.to_owned(),
+        pattern: Some(text.to_owned()),
+        counts: CohortCounts {
+            lost: 3,
+            won: 1,
+            share: -0.1,
+        },
+        interval: Interval::new(-0.2, 0.0),
+        items: vec![text.to_owned()],
+    };
+    FailureCohorts {
+        arms: vec![0, 1],
+        of: "questions",
+        items: 20,
+        all: CohortCounts {
+            lost: 12,
+            won: 4,
+            share: -0.4,
+        },
+        confidence: 0.95,
+        cohorts: [
+            SharedBy::Reason,
+            SharedBy::Evaluator,
+            SharedBy::Tool,
+            SharedBy::Category,
+        ]
+        .map(cohort)
+        .to_vec(),
+        more_cohorts: 0,
+        in_more_cohorts: CohortCounts::default(),
+        alone: CohortCounts::default(),
+        without_reason: CohortCounts::default(),
     }
 }
 

@@ -216,6 +216,7 @@ impl fmt::Debug for AgentEnvironment {
             .field("confinement", &self.confinement)
             .field("given", &self.given)
             .field("versions", &self.versions)
+            .field("rate_limiters", &self.rate_limiters)
             .finish()
     }
 }
