@@ -50,7 +50,10 @@ fn ask(project: &Project, requests: &[(&str, Value)]) -> Vec<Value> {
     while replies.contains(&Value::Null) {
         let line = lines.next().expect("a reply").expect("UTF-8");
         let reply: Value = serde_json::from_str(&line).expect("JSON and nothing else");
-        let place = reply["id"].as_u64().expect("an id") as usize;
+        let place = reply["id"]
+            .as_u64()
+            .and_then(|id| usize::try_from(id).ok())
+            .expect("an id");
         replies[place] = reply;
     }
     drop(input);
@@ -59,7 +62,7 @@ fn ask(project: &Project, requests: &[(&str, Value)]) -> Vec<Value> {
     replies
 }
 
-fn call(name: &str, arguments: Value) -> (&'static str, Value) {
+fn call(name: &str, arguments: &Value) -> (&'static str, Value) {
     ("tools/call", json!({"name": name, "arguments": arguments}))
 }
 
@@ -72,13 +75,13 @@ fn each_tool_answers_what_its_command_prints_and_changes_nothing() {
         &project,
         &[
             ("tools/list", json!({})),
-            call("list", json!({})),
-            call("compare", json!({"suite": "quiz"})),
-            call("leaderboard", json!({})),
-            call("gate", json!({"baseline": "careful", "suite": "quiz"})),
-            call("show", json!({"run": "hasty", "items": "failed"})),
-            call("items", json!({"suite": "quiz"})),
-            call("explain", json!({"topic": "glossary"})),
+            call("list", &json!({})),
+            call("compare", &json!({"suite": "quiz"})),
+            call("leaderboard", &json!({})),
+            call("gate", &json!({"baseline": "careful", "suite": "quiz"})),
+            call("show", &json!({"run": "hasty", "items": "failed"})),
+            call("items", &json!({"suite": "quiz"})),
+            call("explain", &json!({"topic": "glossary"})),
         ],
     );
     assert_eq!(replies[0]["result"]["serverInfo"]["name"], "evalreport");
@@ -126,13 +129,13 @@ fn wrong_calls_are_told_apart_from_answers() {
     let replies = ask(
         &project,
         &[
-            call("compare", json!({"suite": "quizz"})),
-            call("compare", json!({"suit": "quiz"})),
-            call("show", json!({})),
-            call("run", json!({})),
+            call("compare", &json!({"suite": "quizz"})),
+            call("compare", &json!({"suit": "quiz"})),
+            call("show", &json!({})),
+            call("run", &json!({})),
             // An option in place of a name is a name.
-            call("compare", json!({"suite": "--help"})),
-            call("list", json!({"suites": ["--results=/"]})),
+            call("compare", &json!({"suite": "--help"})),
+            call("list", &json!({"suites": ["--results=/"]})),
         ],
     );
     let failed = |place: usize, words: &str| {
