@@ -32,6 +32,7 @@ use crate::warehouse::Warehouse;
 
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::known_so_far::describe_outcomes_so_far;
 use super::options::Carrying;
 use super::progress_view::PlanWatch;
 use super::settings::Settings;
@@ -649,11 +650,13 @@ pub(super) fn print_conclusion(
     }
     if let Some((spent, highest)) = carried.spent {
         let most = carrying.max_cost.unwrap_or_default();
+        let known = describe_outcomes_so_far(&settings.store(), &carried.batch)?;
         output::write_stderr(&format!(
-            "stopped at {} spent: another attempt may cost {}, and --max-cost is {}. Finished work is kept. Go on with a larger purse: {resume} --max-cost USD",
+            "stopped at {} spent: another attempt may cost {}, and --max-cost is {}{}. Finished work is kept. Go on with a larger purse: {resume} --max-cost USD",
             format::money(spent),
             format::money(highest),
-            format::money(most)
+            format::money(most),
+            known.map_or_else(String::new, |known| format!("; {known}"))
         ));
         let is_shown = carried.chosen.is_none()
             && carried.batch.question_groups.is_none()

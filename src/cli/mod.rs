@@ -41,6 +41,7 @@ mod init;
 mod judge;
 mod judge_agreement;
 mod judge_imported;
+mod known_so_far;
 mod label_import;
 mod labels;
 mod leaderboard;
