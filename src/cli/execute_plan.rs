@@ -1,6 +1,6 @@
 //! Carries out a plan from the command line. Shared by `run` and `eval`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::IsTerminal;
@@ -687,14 +687,7 @@ pub(super) fn print_conclusion(
         .filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks)
     {
         let tables = adaptive::print_verdicts(settings, &carried.batch, &carried.records, chosen)?;
-        output::print_message(
-            settings,
-            &format!(
-                "results in {}, batch {}",
-                display_path(settings.store().root()),
-                carried.batch.id
-            ),
-        );
+        output::print_message(settings, &describe_place(settings, &carried.batch));
         let code = batch_summary::report_batch(
             settings,
             &carried.batch,
@@ -714,14 +707,7 @@ pub(super) fn print_conclusion(
             ),
         );
     }
-    output::print_message(
-        settings,
-        &format!(
-            "results in {}, batch {}",
-            display_path(settings.store().root()),
-            carried.batch.id
-        ),
-    );
+    output::print_message(settings, &describe_place(settings, &carried.batch));
     let code = batch_summary::report_batch(
         settings,
         &carried.batch,
@@ -730,6 +716,31 @@ pub(super) fn print_conclusion(
         carrying.fail_under,
     );
     Ok(BatchConclusion { code, tables })
+}
+
+/// Says where the results are, and the command that reads the answer again.
+fn describe_place(settings: &Settings, batch: &Batch) -> String {
+    let suites: BTreeSet<&str> = batch.arms.iter().map(|arm| arm.suite.as_str()).collect();
+    let is_compared = suites
+        .iter()
+        .any(|suite| batch.arms.iter().filter(|arm| arm.suite == **suite).count() > 1);
+    let words = match suites.first() {
+        Some(suite) if is_compared && suites.len() == 1 => {
+            vec!["compare".to_owned(), shell_word(suite)]
+        }
+        _ if is_compared => vec!["compare".to_owned()],
+        _ => vec!["show".to_owned(), "last".to_owned()],
+    };
+    let command = words
+        .into_iter()
+        .chain(settings.location_options())
+        .collect::<Vec<String>>()
+        .join(" ");
+    format!(
+        "results in {}, batch {} – read them again: evalreport {command}",
+        display_path(settings.store().root()),
+        batch.id
+    )
 }
 
 /// Prints the results of the committed runs and returns the tables.
