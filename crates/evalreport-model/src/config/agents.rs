@@ -1,5 +1,6 @@
 //! Agents, which answer prompts.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::ids::Ids;
@@ -176,8 +177,8 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
     let temperature = fields.amount("temperature");
     let timeout = duration::read_duration(&mut fields, "timeout");
     let rate = RateLimit {
-        requests_per_minute: read_count(&mut fields, "requests_per_minute"),
-        tokens_per_minute: read_count(&mut fields, "tokens_per_minute"),
+        requests_per_minute: fields.positive("requests_per_minute"),
+        tokens_per_minute: fields.positive("tokens_per_minute"),
     };
     fields.finish();
     Some(AgentConfig {
@@ -198,16 +199,6 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
         timeout,
         rate,
     })
-}
-
-/// Reads a number that is at least 1.
-fn read_count(fields: &mut Fields, key: &str) -> Option<u64> {
-    let count = fields.unsigned(key);
-    if count == Some(0) {
-        let message = format!("{} must be at least 1", quote_text(&fields.path_of(key)));
-        fields.reject(key, message, None);
-    }
-    count
 }
 
 /// Reads a text, or `{file: PATH}`.
@@ -274,17 +265,12 @@ fn refuse_key(fields: &mut Fields) {
 
 /// Rejects keys that the agent's type would ignore, and reports a missing required key.
 fn check_keys(fields: &mut Fields, kind: AgentKind) {
-    for key in [
-        "command",
-        "env",
-        "base_url",
-        "api_key_env",
-        "file",
-        "system",
-        "prompt",
-        "requests_per_minute",
-        "tokens_per_minute",
-    ] {
+    let mut own = BTreeSet::new();
+    let keys = AgentKind::ALL
+        .into_iter()
+        .flat_map(AgentKind::own_keys)
+        .filter(|key| own.insert(**key));
+    for key in keys.copied() {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
             let users: Vec<String> = AgentKind::ALL
                 .iter()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::duration;
 use super::ids::Ids;
-use crate::document::{Fields, quote_text};
+use crate::document::Fields;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgeConfig {
@@ -26,14 +26,7 @@ pub(super) fn read_section(fields: &mut Fields, agents: &Ids) -> Option<JudgeCon
     }
     let agent = agents.read_reference(&mut fields, "agent");
     let model = fields.text("model");
-    let votes = fields.unsigned("votes");
-    if votes == Some(0) {
-        let message = format!(
-            "{} must be at least 1",
-            quote_text(&fields.path_of("votes"))
-        );
-        fields.reject("votes", message, None);
-    }
+    let votes = fields.positive("votes");
     let strict = fields.boolean("strict").unwrap_or_default();
     let timeout = duration::read_duration(&mut fields, "timeout");
     fields.finish();

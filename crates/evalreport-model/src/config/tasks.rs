@@ -44,14 +44,7 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Configur
     let questions_file = fields.required_text("questions_file");
     let suite = fields.text("suite");
     let budget = fields.fields("budget").map(read_budget).unwrap_or_default();
-    let concurrency = fields.unsigned("concurrency");
-    if concurrency == Some(0) {
-        let message = format!(
-            "{} must be at least 1",
-            quote_text(&fields.path_of("concurrency"))
-        );
-        fields.reject("concurrency", message, None);
-    }
+    let concurrency = fields.positive("concurrency");
     fields.set_replacements(&[(
         "compaction",
         "remove it: the agent compacts its own context",

@@ -260,6 +260,16 @@ impl<'d, 'p> Fields<'d, 'p> {
         u64::try_from(integer).ok()
     }
 
+    /// Reads a whole number of at least 1. Zero is rejected, and returned.
+    pub fn positive(&mut self, key: &str) -> Option<u64> {
+        let count = self.unsigned(key);
+        if count == Some(0) {
+            let message = format!("{} must be at least 1", quote_text(&self.path_of(key)));
+            self.reject(key, message, None);
+        }
+        count
+    }
+
     /// Reads a finite number.
     pub fn number(&mut self, key: &str) -> Option<f64> {
         self.note_form(key, || ValueForm::Number);
