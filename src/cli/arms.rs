@@ -360,6 +360,12 @@ impl ArmFactory<'_> {
                 }
             }
             let setup = describe_setup(&approach);
+            let tags: BTreeMap<String, String> = suite
+                .tags
+                .clone()
+                .into_iter()
+                .chain(prompt_setting(&approach))
+                .collect();
             for model in models_to_run(&wanted.models, None) {
                 let planned = PlannedArm {
                     suite: suite.name.clone(),
@@ -376,12 +382,7 @@ impl ArmFactory<'_> {
                     },
                     task: None,
                     setup: Some(setup.clone()),
-                    tags: suite
-                        .tags
-                        .clone()
-                        .into_iter()
-                        .chain(prompt_setting(&approach))
-                        .collect(),
+                    tags: tags.clone(),
                 };
                 let model = model
                     .or_else(|| model_of_approach(&approach).filter(|model| model != OWN_MODEL));

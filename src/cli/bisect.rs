@@ -261,7 +261,7 @@ impl CommitSearch<'_> {
     /// Runs the command in a commit, and counts what it told. Returns `false` if the user stopped it.
     fn try_commit(&mut self, place: usize) -> Result<bool, CommandFailure> {
         let commit = self.commits[place].clone();
-        let short: String = commit.id.chars().take(ID_CHARS).collect();
+        let short = short_id(&commit.id);
         let trial = match self.checkout.switch_to(&commit.id, &self.stop) {
             Err(_) if self.stop.is_stopped() => BisectTrial::Stopped,
             Err(why) => BisectTrial::Skipped(why),
@@ -424,11 +424,8 @@ impl CommitSearch<'_> {
 fn answer_table(answer: &BisectAnswer) -> ReportTable {
     let effort = format!(
         "{} over {}",
-        output::format_count(usize::try_from(answer.runs).unwrap_or(usize::MAX), "run"),
-        output::format_count(
-            usize::try_from(answer.commits).unwrap_or(usize::MAX),
-            "commit"
-        )
+        format::format_count(answer.runs, "run"),
+        format::format_count(answer.commits, "commit")
     );
     let rates = format!(
         "It passes about {} of trials before, and {} since.",

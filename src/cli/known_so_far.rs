@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_difference_is_over_the_questions_of_both_arms() {
         let (first, second) = (outcomes(&[1, 1, 1, 0, 1]), outcomes(&[1, 0, 0, 0]));
-        // Two of four shared questions are better, none worse: Tango's interval by R's PropCIs, diffscoreci of the paired design.
+        // Two of four shared questions are better, none worse.
         let told = describe_difference(&first, &second).expect("four shared questions");
         assert!(
             told.starts_with("+50 pp (95% CI ") && told.ends_with(" on 4 shared questions"),

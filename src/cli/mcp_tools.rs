@@ -59,6 +59,16 @@ const APPROACHES: ToolParameter = optional(
 );
 const MODELS: ToolParameter = optional("models", Texts("--model"), "Only these models");
 
+/// Arms of a suite that has to be named, because items are told of.
+const ARMS_OF_A_SUITE: &[ToolParameter] = &[
+    ToolParameter {
+        is_required: true,
+        ..SUITE
+    },
+    APPROACHES,
+    MODELS,
+];
+
 pub(super) const TOOLS: &[McpTool] = &[
     McpTool {
         name: "list",
@@ -141,27 +151,13 @@ pub(super) const TOOLS: &[McpTool] = &[
         name: "items",
         description: "Lists the items of a suite that only one of two arms passed, with what each answered: where a difference comes from.",
         command: &["compare", "--flips"],
-        parameters: &[
-            ToolParameter {
-                is_required: true,
-                ..SUITE
-            },
-            APPROACHES,
-            MODELS,
-        ],
+        parameters: ARMS_OF_A_SUITE,
     },
     McpTool {
         name: "why",
         description: "Groups the items that only one of two arms passed, or the failures of one arm, by what they share, with each group's part of the difference.",
         command: &["compare", "--why"],
-        parameters: &[
-            ToolParameter {
-                is_required: true,
-                ..SUITE
-            },
-            APPROACHES,
-            MODELS,
-        ],
+        parameters: ARMS_OF_A_SUITE,
     },
     McpTool {
         name: "explain",
@@ -336,10 +332,8 @@ mod tests {
                 }
             }
             line.extend(["--".to_owned(), "word".to_owned()]);
-            if tool.name == "list" || tool.name == "explain" || !tool.parameters.is_empty() {
-                let parsed = crate::cli::command_line().try_get_matches_from(&line);
-                assert!(parsed.is_ok(), "{line:?}: {:?}", parsed.err());
-            }
+            let parsed = crate::cli::command_line().try_get_matches_from(&line);
+            assert!(parsed.is_ok(), "{line:?}: {:?}", parsed.err());
         }
     }
 }

@@ -66,7 +66,7 @@ struct ArmSoFar {
     done: u64,
     /// Number of runs left to another process.
     left: u64,
-    /// Runs and steps that were done when the program began.
+    /// Runs that were done when the program began.
     done_before: u64,
     /// Items that passed, and items that passed or failed.
     passed: u64,

@@ -82,7 +82,9 @@ pub fn effects_over_all_nights(
     unit: Design,
     policy: &Policy,
 ) -> Option<Vec<ConditionEffect>> {
-    let since = group.since.as_ref()?;
+    if group.since.as_ref()?.because != SinceBecause::ChangePoint {
+        return None;
+    }
     let mut conditions = BTreeMap::<Arm, BTreeSet<Vec<(&str, String)>>>::new();
     for row in group
         .counted_runs()
@@ -92,7 +94,7 @@ pub fn effects_over_all_nights(
         let of_arm = conditions.entry(Arm::from_run(&row.run)).or_default();
         of_arm.insert(run_conditions(&row.run));
     }
-    if since.because != SinceBecause::ChangePoint || conditions.values().all(|of| of.len() < 2) {
+    if conditions.values().all(|of| of.len() < 2) {
         return None;
     }
     let whole = group.with_earlier_runs();

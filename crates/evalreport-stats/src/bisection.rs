@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn from_trials_has_the_posterior_of_its_closed_form() {
         let counts = |passed, failed| PlaceTally { passed, failed };
-        // By hand: B(6, .4) B(.5, 2.5) and B(7, .4) B(.5, 1.5) over the three places; by scipy.special.beta.
+        // The fall at the second place has B(6, 0.4) B(1.5, 2.5), and at the third B(7, 0.4) B(0.5, 2.5).
         let trials = [counts(2, 0), counts(1, 0), counts(0, 2)];
         let found = FallSearch::from_trials(&trials).expect("places");
         assert!((found.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);

@@ -26,6 +26,8 @@ use crate::process::StopSignal;
 const DEFAULT_REQUEST_TIME: Duration = Duration::from_mins(5);
 /// Time limit of all requests for one prompt if no budget sets one.
 const DEFAULT_TIME: Duration = Duration::from_mins(15);
+/// Why there is no answer after a stop.
+const STOPPED: &str = "stopped by the user";
 
 #[derive(Clone)]
 pub struct ChatApi {
@@ -180,11 +182,7 @@ impl ChatApi {
                     Some(expected) => expected,
                     None => {
                         measured.duration = started.elapsed().saturating_sub(since.elapsed());
-                        return Err(AgentFailure::new(
-                            AgentFailureKind::Stopped,
-                            "stopped by the user",
-                            measured,
-                        ));
+                        return Err(stopped_failure(measured));
                     }
                 },
             };
@@ -203,10 +201,7 @@ impl ChatApi {
                     (self.read_response(&response), false)
                 }
                 Err(RequestError::Stopped) => (
-                    RequestOutcome::Over(
-                        AgentFailureKind::Stopped,
-                        "stopped by the user".to_owned(),
-                    ),
+                    RequestOutcome::Over(AgentFailureKind::Stopped, STOPPED.to_owned()),
                     false,
                 ),
                 Err(RequestError::Hopeless(reason)) => {
@@ -277,11 +272,7 @@ impl ChatApi {
                     });
                     measured.repeated = Some(repeated);
                     if !stop.sleep(pause) {
-                        return Err(AgentFailure::new(
-                            AgentFailureKind::Stopped,
-                            "stopped by the user",
-                            measured,
-                        ));
+                        return Err(stopped_failure(measured));
                     }
                 }
             }
@@ -437,6 +428,10 @@ fn build_reply(
             measured,
         )),
     }
+}
+
+fn stopped_failure(measured: ReplyMeasurements) -> AgentFailure {
+    AgentFailure::new(AgentFailureKind::Stopped, STOPPED, measured)
 }
 
 fn time_limit_failure(
