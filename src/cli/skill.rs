@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::domain::shell_word;
 use crate::files;
 use crate::results::AtomicOutput;
 
@@ -51,8 +52,12 @@ impl Command for SkillArguments {
         let is_there = path.symlink_metadata().is_ok();
         let is_ours = files::read(&path).is_ok_and(|text| text == SKILL.as_bytes());
         if is_there && !is_ours && !self.force {
-            return Err(CommandFailure::new(format!("{shown} has other words"))
-                .with_hint("look at it, then replace it: evalreport skill --force"));
+            return Err(
+                CommandFailure::new(format!("{shown} has other words")).with_hint(format!(
+                    "look at it, then replace it: evalreport skill {} --force",
+                    shell_word(&display_path(&self.folder))
+                )),
+            );
         }
         if !is_ours {
             let write = || {
