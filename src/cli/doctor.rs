@@ -143,9 +143,9 @@ impl System {
     fn describe_support(&self) -> String {
         let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" };
         let processes = if self.calls {
-            "they see only processes, shared memory and terminals of their own, and no sockets of services; else they see all and can change none"
+            "they see only processes, shared memory, terminals and temporary files of their own, and no sockets of services; else they see all and can change none"
         } else {
-            "they see only processes, shared memory and terminals of their own, and no sockets of services; else a run that changes this program's              limits is `infra: tampered`"
+            "they see only processes, shared memory, terminals and temporary files of their own, and no sockets of services; else a run that changes this program's limits is `infra: tampered`"
         };
         let parts = [
             (

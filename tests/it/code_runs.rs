@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::programs::Start as _;
 use super::support::{Output, Project};
 
 /// Serves any path but `/die`, which ends it.
@@ -49,6 +50,11 @@ struct Code {
     scratch: tempfile::TempDir,
 }
 
+/// A folder where nobody has temporary files, as homes and repositories are.
+fn lasting_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build's folder can be written")
+}
+
 impl Code {
     /// `suite` is what the suite says beside its name and requirements; the approach is a script of shell, started in the workspace.
     fn new(suite: &str, approach: &str) -> Self {
@@ -67,6 +73,31 @@ impl Code {
             project,
             scratch: tempfile::tempdir().expect("a temporary folder"),
         }
+    }
+
+    /// Lets the programs of all suites change a folder outside, for what a test wants to see of them.
+    fn sharing(self, folder: &Path) -> Self {
+        for path in self.project.files("suites") {
+            if path.ends_with("/suite.yaml") {
+                let suite = self.project.read(&path);
+                let folder = folder.display();
+                self.project
+                    .file(&path, format!("{suite}writes: [\"{folder}\"]\n"));
+            }
+        }
+        self
+    }
+
+    /// Moves the project to a folder that is not there yet.
+    fn at(mut self, folder: PathBuf) -> Self {
+        fs::create_dir_all(folder.parent().expect("above")).expect("ours");
+        let copied = std::process::Command::new("cp")
+            .arg("-R")
+            .args([&self.project.path(""), &folder])
+            .succeeds();
+        assert!(copied);
+        self.project = Project::at(folder);
+        self
     }
 
     fn config(self, approach: &str) -> Self {

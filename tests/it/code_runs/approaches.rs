@@ -18,6 +18,7 @@ fn what_an_approach_makes_is_measured_tested_and_kept() {
         tap(&["ok 1 - one", "not ok 2 - two", "ok 3 - three # SKIP not here", "ok 4 - four"]) + "pwd > $OUT/where.txt; ls >> $OUT/where.txt; cat ../s/order.md suites/s/order.md evalreport.yaml >> $OUT/where.txt 2>/dev/null\n",
     );
     let out = tempfile::tempdir().expect("a folder");
+    let code = code.sharing(out.path());
     let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
     ran.ended("completed", "");
     ran.shared(2, 3);
@@ -375,6 +376,50 @@ fn every_coding_agent_writes_for_an_approach_of_its_own() {
             (None, Some("x\n")),
             "what was laid is nobody's work"
         );
+    }
+}
+
+/// In isolation programs of all makers may use every tool. Outside they may not, and the comparison names it.
+#[test]
+#[cfg(target_os = "linux")]
+fn arms_of_different_rights_are_no_equal_comparison() {
+    needs!(crate::needs::LANDLOCK);
+    for (more, rights, is_named) in [
+        (&[][..], ["every tool"; 2], false),
+        (
+            &["--no-isolation"][..],
+            ["edits, and commands in its own sandbox", "edits"],
+            true,
+        ),
+    ] {
+        let code = Code::new(FILE_IS_THERE, "");
+        code.project.file("with/AGENTS.md", "Write made.txt.\n");
+        let agent = |id: &str, kind: &str| {
+            format!(
+                "  - {{id: {id}, type: {kind}, command: [sh, {CODING}, build, {SESSIONS}/{kind}.jsonl]}}\n"
+            )
+        };
+        code.project.file(
+            "evalreport.yaml",
+            format!(
+                "version: 1\nagents:\n{}{}approaches:\n  - {{id: one, agent: first, files: with}}\n  - {{id: two, agent: second, files: with}}\n",
+                agent("first", "codex"),
+                agent("second", "gemini")
+            ),
+        );
+        let runs = [&["--runs", "2"], more].concat();
+        code.started(&["s", "--approach", "one,two"], &runs, &[]);
+        for ran in code.all() {
+            ran.ended("completed", "");
+            let of_arm = usize::from(ran.header["approach"] == "two");
+            assert_eq!(ran.header["resources"]["rights"], rights[of_arm]);
+        }
+        let compared = code
+            .project
+            .run(["compare", "s", "--format", "json"])
+            .json();
+        let text = compared.to_string();
+        assert_eq!(text.contains("rights of the agent"), is_named, "{text}");
     }
 }
 

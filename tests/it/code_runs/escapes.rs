@@ -1,4 +1,4 @@
-//! Twenty ways by which an approach leaves something running behind it, and forty-eight out of its confinement: none outlives its run, and none
+//! Twenty ways by which an approach leaves something running behind it, and fifty-one out of its confinement: none outlives its run, and none
 //! leads out.
 
 use std::fs;
@@ -110,7 +110,7 @@ fn nothing_that_a_run_started_lives_after_it() {
         out.path().display(),
         ways.join("\n")
     );
-    let code = Code::new("tests:\n  shared:\n    - \"true\"\n", &script);
+    let code = Code::new("tests:\n  shared:\n    - \"true\"\n", &script).sharing(out.path());
     code.command(&[], &[]);
     let beats: Vec<u64> = WAYS
         .iter()
@@ -161,13 +161,17 @@ fn a_daemon_does_not_poison_the_next_run() {
     assert_eq!(of_b, ["1", "1"], "{}", passed.stdout);
 }
 
-/// What somebody else has: a process, memory that programs share, and a socket without a file. It says that all is there, and waits.
+/// What somebody else has: a process, memory that programs share, a socket without a file, and a file and a socket in the temporary folder. It says that all is there, and waits.
 const VICTIM: &str = r#"
 import ctypes, os, socket, sys, time
 name = sys.argv[1]
 libc = ctypes.CDLL(None, use_errno=True)
 libc.shmget(int(name), 4096, 0o1600)
 open(f"/dev/shm/evalreport-{name}", "w").write("KEPT")
+open(f"/tmp/evalreport-{name}", "w").write("KEPT")
+server = socket.socket(socket.AF_UNIX)
+server.bind(f"/tmp/evalreport-{name}.socket")
+server.listen()
 listener = socket.socket(socket.AF_UNIX)
 listener.bind("\0evalreport-" + name)
 listener.listen()
@@ -176,7 +180,8 @@ try:
     sys.stdin.read()
 finally:
     libc.shmctl(libc.shmget(int(name), 4096, 0), 0, None)
-    os.remove(f"/dev/shm/evalreport-{name}")
+    for path in (f"/dev/shm/evalreport-{name}", f"/tmp/evalreport-{name}", f"/tmp/evalreport-{name}.socket"):
+        os.remove(path)
 "#;
 
 /// Goes through `TRIES`, one after the other, and writes down which got through, and with what.
@@ -286,8 +291,8 @@ enum Where {
     Apart,
 }
 
-/// Forty-eight ways out: a name, an expression of Python that tries it, and where it is refused.
-const TRIES: [(&str, &str, Where); 48] = [
+/// Fifty-one ways out: a name, an expression of Python that tries it, and where it is refused.
+const TRIES: [(&str, &str, Where); 51] = [
     ("open the terminal", "device('/dev/tty')", Where::Always),
     (
         "type into the terminals",
@@ -483,6 +488,21 @@ const TRIES: [(&str, &str, Where); 48] = [
         Where::Unchanged,
     ),
     (
+        "the system's passwords",
+        "open('/etc/shadow').read(1)",
+        Where::Always,
+    ),
+    (
+        "a temporary file",
+        "open(f'/tmp/evalreport-{name}').read()",
+        Where::Apart,
+    ),
+    (
+        "a temporary socket",
+        "socket.socket(socket.AF_UNIX).connect(f'/tmp/evalreport-{name}.socket') or True",
+        Where::Apart,
+    ),
+    (
         "see others",
         "any_of(lambda one: one(), [others, services])",
         Where::Apart,
@@ -621,7 +641,7 @@ fn no_way_leads_out() {
 /// As in most containers, where nobody may make namespaces.
 #[test]
 #[cfg(target_os = "linux")]
-fn without_namespaces_two_ways_are_left_and_are_named() {
+fn without_namespaces_four_ways_are_left_and_are_named() {
     needs!(crate::needs::LANDLOCK, "python3", crate::needs::USERS);
     let none = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
     let through = through(&[
@@ -646,6 +666,31 @@ fn without_namespaces_two_ways_are_left_and_are_named() {
         left.iter().all(|title| named.contains(title)),
         "{through:#?}"
     );
+}
+
+/// What a phase writes to the system's temporary folders is its own: the phase's other programs find it there and in `TMPDIR`, the next
+/// phase, the next run and this test do not.
+#[test]
+#[cfg(target_os = "linux")]
+fn temporary_folders_are_of_one_phase() {
+    needs!(crate::needs::LANDLOCK, crate::needs::USERS);
+    let name = format!("evalreport-left-{}", std::process::id());
+    let code = Code::new(
+        &format!(
+            "setup: ['echo setup > /tmp/{name}']\ntests:\n  shared:\n    - 'test ! -e /tmp/{name} && test ! -e /var/tmp/{name}'\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n"
+        ),
+        &format!(
+            "test ! -e /tmp/{name} || exit 3\necho a > /tmp/{name}\necho b > /var/tmp/{name}.var\ntest \"$(cat \"$TMPDIR/{name}\")\" = a && test -e /tmp/{name}.var && : > right.txt\n"
+        ),
+    );
+    code.command(&["--runs", "2"], &[]);
+    for ran in code.all() {
+        ran.ended("completed", "");
+        ran.shared(2, 2);
+    }
+    for folder in ["/tmp", "/var/tmp"] {
+        assert!(!Path::new(folder).join(&name).exists(), "{folder}");
+    }
 }
 
 /// Types a command, which the shell of the terminal would run afterwards.

@@ -153,7 +153,7 @@ fn sees_nothing(code: &Code, home: &Path, environment: &[(&str, &str)]) {
 #[cfg(target_os = "linux")]
 fn nothing_in_the_home_folder_is_readable() {
     needs!(crate::needs::LANDLOCK);
-    let home = tempfile::tempdir().expect("a folder");
+    let home = lasting_folder();
     let code = probing(home.path());
     let set = home.path().display().to_string();
     let environment: Vec<(&str, &str)> = VARIABLES
@@ -169,7 +169,7 @@ fn nothing_in_the_home_folder_is_readable() {
 fn a_home_folder_is_found_through_links_and_around_the_project() {
     needs!(crate::needs::LANDLOCK);
     // A link to the home folder.
-    let place = tempfile::tempdir().expect("a folder");
+    let place = lasting_folder();
     let home = place.path().join("home");
     let code = probing(&home);
     std::os::unix::fs::symlink(&home, place.path().join("link")).expect("ours");
@@ -179,26 +179,15 @@ fn a_home_folder_is_found_through_links_and_around_the_project() {
         &[("HOME", &place.path().join("link").display().to_string())],
     );
     // The project is below the home folder, and its helper is read.
-    let home = tempfile::tempdir().expect("a folder");
-    let mut code = probing(home.path());
+    let home = lasting_folder();
+    let code = probing(home.path());
     let text = format!(
         ". \"$(dirname \"$0\")/lib.sh\"\n{}",
         code.project.read("a.sh")
     );
     code.project.file("a.sh", text).file("lib.sh", "set -e\n");
-    let below = home.path().join("work/project");
-    fs::create_dir_all(below.parent().expect("above")).expect("ours");
-    assert!(
-        std::process::Command::new("cp")
-            .arg("-R")
-            .args([&code.project.path(""), &below])
-            .status()
-            .expect("cp")
-            .success()
-    );
-    code.project = Project::at(below);
     sees_nothing(
-        &code,
+        &code.at(home.path().join("work/project")),
         home.path(),
         &[("HOME", &home.path().display().to_string())],
     );

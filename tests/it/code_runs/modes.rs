@@ -16,7 +16,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 #[cfg(target_os = "linux")]
 fn modes_of_foreign_files_are_set_back() {
-    let home = tempfile::tempdir().expect("a folder");
+    let home = lasting_folder();
     fs::create_dir(home.path().join(".ssh"))
         .and_then(|()| fs::write(home.path().join(".ssh/id"), "key"))
         .expect("ours");
@@ -26,7 +26,9 @@ fn modes_of_foreign_files_are_set_back() {
     )
     .expect("ours");
     for (who, isolation) in [("approach", true), ("approach", false), ("program", true)] {
-        let code = Code::new("setup: ['sh setup.sh']\ntests: {shared: ['true']}\n", "");
+        let place = lasting_folder();
+        let code = Code::new("setup: ['sh setup.sh']\ntests: {shared: ['true']}\n", "")
+            .at(place.path().join("project"));
         let root = code.project.path("").canonicalize().expect("there");
         let home = home.path().canonicalize().expect("there");
         code.project

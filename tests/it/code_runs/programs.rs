@@ -54,7 +54,7 @@ fn flask() -> (Code, String, tempfile::TempDir) {
     project.file("evalreport.yaml", "version: 1\n");
     program(project, "claude", CLAUDE);
     let path = program(project, "ralph", RALPH);
-    (code, path, seen)
+    (code.sharing(seen.path()), path, seen)
 }
 
 #[test]

@@ -21,8 +21,8 @@ fn a_server_gets_a_free_port_and_is_stopped() {
     needs!("python3");
     let suite =
         server(COMMAND, CHECKED).replace("/again'", "/again && echo $EVAL_PORT > $OUT/port.txt'");
-    let code = Code::new(&suite, "");
     let out = tempfile::tempdir().expect("a folder");
+    let code = Code::new(&suite, "").sharing(out.path());
     let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
     ran.ended("completed", "");
     ran.shared(2, 2);
@@ -280,7 +280,7 @@ fn a_server_of_another_that_comes_later_is_not_tested() {
             .stderr(std::process::Stdio::null())
             .start()
     });
-    let code = Code::new(&suite, "");
+    let code = Code::new(&suite, "").sharing(out.path());
     let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
     drop(other.join().expect("it began"));
     ran.ended("infra", &format!("another process answers at port {port}"));

@@ -348,6 +348,7 @@ fn nothing_is_read_that_is_not_ones_own() {
         "{{id: a, reads: [~/notes], writes: [\"{writes}\"], command: [sh, \"{{root}}/a.sh\"]}}"
     ));
     let out = tempfile::tempdir().expect("a folder");
+    let code = code.sharing(out.path());
     let place = home.path().display().to_string();
     code.command(
         &[],
@@ -399,7 +400,8 @@ fn the_network_is_what_the_suite_grants() {
         ("network: [setup]\n", "setup"),
     ] {
         let out = tempfile::tempdir().expect("a folder");
-        let code = Code::new(&suite(network), &format!("{}; true", reach("approach")));
+        let code =
+            Code::new(&suite(network), &format!("{}; true", reach("approach"))).sharing(out.path());
         let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
         ran.ended("completed", "");
         ran.shared(2, 2);

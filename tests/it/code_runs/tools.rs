@@ -399,6 +399,7 @@ fn the_version_of_an_agents_program_is_asked_for_once_in_a_plan_and_takes_no_tim
     code.project.file("evalreport.yaml", "version: 1\n");
     let path = program(&code.project, "claude", claude);
     let seen = tempfile::tempdir().expect("a folder");
+    let code = code.sharing(seen.path());
     let environment = [
         ("PATH", path.as_str()),
         ("SEEN", &seen.path().display().to_string()),

@@ -139,6 +139,11 @@ impl HeldFolder {
     pub fn path(&self) -> &Path {
         &self.folder.0
     }
+
+    /// Returns the path of the empty file that marks the folder, and is locked while the folder is in use.
+    pub fn mark_path(&self) -> PathBuf {
+        self.folder.0.join(LOCK_FILE_NAME)
+    }
 }
 
 /// Deletes the folders below `above` that killed programs left behind. Returns their number. Keeps folders that others own or hold.

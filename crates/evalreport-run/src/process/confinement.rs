@@ -8,8 +8,8 @@
 //!   ([`paths_except`]). File names can always be listed, but the contents of hidden files cannot be read.
 //! - No powers ([`super::powers`]), no terminal, and none of this program's open files ([`super::entrance`]).
 //! - A filter of system calls ([`super::calls`]).
-//! - Namespaces, if the user may make them ([`has_spaces`]): the program sees only its own processes, shared memory and terminals, and no
-//!   sockets of services ([`super::scene`]).
+//! - Namespaces, if the user may make them ([`has_spaces`]): the program sees only its own processes, shared memory, terminals and
+//!   temporary folder, and no sockets of services ([`super::scene`]).
 //!
 //! Other systems enforce nothing; [`ConfinementSupport`] tells what is enforced.
 
@@ -24,6 +24,9 @@ use super::Network;
 pub use linux::{Confinement, has_spaces, support};
 #[cfg(not(target_os = "linux"))]
 pub use nowhere::{Confinement, has_spaces, support};
+
+/// The system's temporary folders, which all programs and users share.
+pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// The parts of a confinement that this system enforces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,12 +46,15 @@ pub struct ConfinementSupport {
 }
 
 /// What a program may access. Everything else is refused.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct AccessGrants<'a> {
     /// Places to read, and to start programs from.
     pub reads: &'a [&'a GrantedPaths],
     /// Places to read, change, remove and create files in.
     pub writes: &'a [&'a GrantedPaths],
+    /// A folder that the program may write to. If it gets namespaces of its own ([`has_spaces`]), it also finds this folder at the system's
+    /// temporary folders ([`TEMPORARY_FOLDERS`]), and of these only what it may read or write by name.
+    pub temporary: &'a Path,
     /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
@@ -199,6 +205,7 @@ mod linux {
                 read_files: files(grants.reads),
                 written_folders: folders(grants.writes),
                 written_files: files(grants.writes),
+                temporary: Some(grants.temporary.to_owned()),
                 ports: grants.ports.map(<[u16]>::to_vec),
                 is_apart: has_spaces(),
                 has_network: grants.network.is_some(),

@@ -61,7 +61,8 @@ pub use background::BackgroundProgram;
 pub use captured::CapturedOutput;
 pub use command::{ProgramCommand, ProgramLimits};
 pub use confinement::{
-    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, has_spaces, paths_except, support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, TEMPORARY_FOLDERS, has_spaces,
+    paths_except, support,
 };
 pub use finished::{FinishedProgram, ProgramExit};
 pub use helpers::serve_helpers;

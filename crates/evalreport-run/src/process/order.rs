@@ -12,6 +12,8 @@ pub struct ConfinementRules {
     pub read_files: Vec<PathBuf>,
     pub written_folders: Vec<PathBuf>,
     pub written_files: Vec<PathBuf>,
+    /// What the program finds at the system's temporary folders, if it gets namespaces of its own. `None` leaves them as they are.
+    pub temporary: Option<PathBuf>,
     /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<Vec<u16>>,
     /// Whether the program gets namespaces of its own.
@@ -64,6 +66,9 @@ impl StartOrder {
                 .iter()
                 .try_for_each(|port| add(b'p', OsStr::new(&port.to_string())))?;
         }
+        if let Some(temporary) = &rules.temporary {
+            add(b't', temporary.as_os_str())?;
+        }
         for (letter, is_so) in [(b'n', rules.is_apart), (b'N', rules.has_network)] {
             if is_so {
                 add(letter, OsStr::new(""))?;
@@ -92,6 +97,7 @@ impl StartOrder {
                 b'R' => rules.read_files.push(path()),
                 b'w' => rules.written_folders.push(path()),
                 b'W' => rules.written_files.push(path()),
+                b't' => rules.temporary = Some(path()),
                 b'P' => rules.ports = Some(Vec::new()),
                 b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
                 b'n' => rules.is_apart = true,
@@ -120,6 +126,7 @@ mod tests {
             read_files: vec![path("/etc/passwd")],
             written_folders: vec![path("/tmp/a")],
             written_files: vec![odd],
+            temporary: Some(path("/tmp/a/tmp")),
             ports: Some(vec![1, 65535]),
             is_apart: true,
             has_network: true,

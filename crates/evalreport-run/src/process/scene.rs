@@ -1,4 +1,5 @@
-//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory and folders (mount_namespaces(7)).
+//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory, temporary folder and
+//! folders (mount_namespaces(7)).
 
 use std::fs;
 use std::io;
@@ -10,6 +11,7 @@ use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags, mkdir, open, statvfs};
 use rustix::io::Errno;
 
+use super::confinement::TEMPORARY_FOLDERS;
 use super::order::ConfinementRules;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
@@ -50,7 +52,12 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         .chain(resolver.as_deref())
         .collect();
     for place in SERVICE_FOLDERS {
-        cover_folder(Path::new(place), "mode=755", &written, &needed)?;
+        cover_folder(
+            Path::new(place),
+            Cover::Empty("mode=755"),
+            &written,
+            &needed,
+        )?;
     }
     // A project or a scratch folder may be in shared memory. A program may write there, and so to all that is mounted there.
     let read: Vec<&Path> = [&rules.read_folders, &rules.read_files]
@@ -58,7 +65,18 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         .flatten()
         .map(PathBuf::as_path)
         .collect();
-    cover_folder(Path::new("/dev/shm"), "mode=1777", &written, &read)?;
+    cover_folder(
+        Path::new("/dev/shm"),
+        Cover::Empty("mode=1777"),
+        &written,
+        &read,
+    )?;
+    // Other programs have sockets and keys there, and a run could leave something for the next.
+    if let Some(temporary) = rules.temporary.as_deref().and_then(open_path) {
+        for place in TEMPORARY_FOLDERS {
+            cover_folder(Path::new(place), Cover::Folder(&temporary), &written, &read)?;
+        }
+    }
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
@@ -115,14 +133,29 @@ fn mount_own_processes() -> io::Result<()> {
     Ok(())
 }
 
-/// Shows an empty folder at a place, if there is one, with the `written` and the `read` paths below it as they were. The latter cannot be
-/// changed there, even where Landlock would allow it: what it grants for a folder, it grants for all that is mounted below.
-fn cover_folder(place: &Path, mode: &str, written: &[&Path], read: &[&Path]) -> io::Result<()> {
+/// What a place shows instead of its contents.
+#[derive(Clone, Copy)]
+enum Cover<'a> {
+    /// A new folder in memory, with this mode.
+    Empty(&'a str),
+    /// A folder that is open.
+    Folder(&'a OwnedFd),
+}
+
+/// Covers a place, if it is a folder, with the `written` and the `read` paths below it as they were. The latter cannot be changed there, even
+/// where Landlock would allow it: what it grants for a folder, it grants for all that is mounted below.
+fn cover_folder(place: &Path, cover: Cover, written: &[&Path], read: &[&Path]) -> io::Result<()> {
     if !is_plain_folder(place) {
         return Ok(());
     }
     let (read, written) = (hold_below(place, read), hold_below(place, written));
-    mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?;
+    match cover {
+        Cover::Empty(mode) => mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?,
+        Cover::Folder(folder) => {
+            let source = path_of_open(folder);
+            mount_path(Some(&source), place, None, MsFlags::MS_BIND, None)?;
+        }
+    }
     for (path, held) in &read {
         show_again(path, held, place)?;
         make_read_only(path, flags_of_mount(path)?)?;
@@ -146,7 +179,7 @@ fn hold_below<'a>(place: &Path, paths: &[&'a Path]) -> Vec<(&'a Path, OwnedFd)> 
 
 /// Shows a held path again below the place that covers it.
 fn show_again(path: &Path, held: &OwnedFd, place: &Path) -> io::Result<()> {
-    let source = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    let source = path_of_open(held);
     // Within a path that is shown again already, all is there.
     if fs::symlink_metadata(path).is_err() {
         make_mount_point(path, place, fs::metadata(&source)?.is_dir())?;
@@ -196,6 +229,10 @@ fn flags_of_mount(path: &Path) -> io::Result<MsFlags> {
         .filter(|(flag, _)| given.contains(*flag))
         .map(|(_, flag)| flag)
         .collect())
+}
+
+fn path_of_open(file: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 fn open_path(path: &Path) -> Option<OwnedFd> {

@@ -394,10 +394,11 @@ fn make_workspace(
     let ports: &[u16] = &[];
     let ports = (!work.suite.grants_network(RunPhase::Approach)).then_some(ports);
     let folders = work.approach.own_folders(context.environment);
+    let writes = [&work.approach.writes[..], &work.suite.writes].concat();
     let home = context.isolation.create_home(
         &phase,
         &wrap,
-        &[&work.approach.reads[..], &work.approach.writes].concat(),
+        &[&work.approach.reads[..], &writes].concat(),
         &folders,
     );
     let home = home.map_err(|error| infra("no home folder", &error))?;
@@ -429,7 +430,7 @@ fn make_workspace(
             &ExtraGrants {
                 wrap: &wrap,
                 reads: &reads,
-                writes: &work.approach.writes,
+                writes: &writes,
                 ports,
                 home: home.as_ref(),
                 ..ExtraGrants::default()

@@ -353,11 +353,15 @@ impl WorkspaceExamination<'_> {
         more: &ExtraGrants<'_>,
     ) -> io::Result<CommandShell> {
         let isolation = &self.context.isolation;
-        let home = isolation.create_home(phase, &shell.wrap, &self.work.approach.reads, &[])?;
+        let named = &self.work.suite.writes;
+        let granted = [&self.work.approach.reads[..], named].concat();
+        let home = isolation.create_home(phase, &shell.wrap, &granted, &[])?;
         let reads = [more.reads, &self.work.approach.reads].concat();
+        let writes = [more.writes, named].concat();
         let more = ExtraGrants {
             wrap: &shell.wrap,
             reads: &reads,
+            writes: &writes,
             home: home.as_ref(),
             ..*more
         };

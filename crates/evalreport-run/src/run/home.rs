@@ -24,6 +24,8 @@ use super::workspace;
 const MAX_COPIED: u64 = 1 << 20;
 /// The largest state file that is copied, such as `.claude.json`.
 const MAX_STATE: u64 = 64 << 20;
+/// How deep in the system's settings files are looked for that only root may read.
+const MAX_CLOSED_DEPTH: usize = 3;
 
 /// The home folder, as confined programs may see it.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +59,13 @@ struct TokenFile {
 }
 
 impl ConfinedHome {
-    /// Finds the home folder, and what is to be read there. `project` may be below the home folder, or be it.
-    pub fn from_environment(environment: &AgentEnvironment, project: &Path) -> Self {
+    /// Finds the home folder, and what is to be read there and in the folders `covered`, which are as hidden. `project` may be below one of
+    /// them, or be the home folder.
+    pub fn from_environment(
+        environment: &AgentEnvironment,
+        project: &Path,
+        covered: &[PathBuf],
+    ) -> Self {
         let own = environment
             .variable("HOME")
             .map(PathBuf::from)
@@ -67,25 +74,25 @@ impl ConfinedHome {
             .and_then(|home| home.canonicalize().ok())
             .or_else(of_user);
         let mut home = Self {
-            hidden: find_hidden_places(place.as_deref()),
+            hidden: find_hidden_places(place.as_deref())
+                .into_iter()
+                .chain(covered.iter().cloned())
+                .collect(),
             place,
             named: BTreeSet::new(),
         };
         home.named = home.find_toolchains(environment);
         let project = canonical_path(project);
-        let is_home =
-            home.place.as_deref() == Some(&project) || project.parent() == Some(Path::new("/home"));
-        if is_home && home.is_hidden(&project) {
+        let is_of_much = home.place.as_deref() == Some(&project)
+            || project.parent() == Some(Path::new("/home"))
+            || covered.contains(&project);
+        if is_of_much && home.is_hidden(&project) {
             // The project is a home folder: then everything that is not hidden by its name is the project.
             home.named
                 .extend(list_entries(&project).filter(|path| !is_dotted(path)));
-        } else if home.is_hidden(&project)
-            && !home
-                .hidden
-                .iter()
-                .any(|hidden| hidden.starts_with(&project))
-        {
-            home.named.insert(project);
+        } else if home.is_hidden(&project) {
+            // The home folder may be in the project.
+            home.named.extend(paths_except(&project, &home.hidden));
         }
         home
     }
@@ -452,6 +459,9 @@ fn find_hidden_places(place: Option<&Path>) -> BTreeSet<PathBuf> {
         homes.extend(["/root", "/home"].map(PathBuf::from));
     }
     let mut hidden = BTreeSet::new();
+    if is_root() {
+        add_closed_entries(Path::new("/etc"), MAX_CLOSED_DEPTH, &mut hidden);
+    }
     for home in homes.iter().filter_map(|home| home.canonicalize().ok()) {
         if is_of_the_system(&home) {
             hidden.extend(list_entries(&home).filter(|path| is_dotted(path)));
@@ -471,6 +481,28 @@ fn find_hidden_places(place: Option<&Path>) -> BTreeSet<PathBuf> {
     hidden.extend(Path::new("/run").canonicalize());
     hidden
 }
+
+/// Adds what only root may read of a folder: the system's passwords and keys.
+#[cfg(unix)]
+fn add_closed_entries(folder: &Path, depth: usize, closed: &mut BTreeSet<PathBuf>) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in list_entries(folder) {
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let needed = if metadata.is_dir() { 0o005 } else { 0o004 };
+        if metadata.is_symlink() {
+            // What it leads to is looked at where it is.
+        } else if metadata.permissions().mode() & needed != needed {
+            closed.insert(path);
+        } else if metadata.is_dir() && depth > 1 {
+            add_closed_entries(&path, depth - 1, closed);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn add_closed_entries(_folder: &Path, _depth: usize, _closed: &mut BTreeSet<PathBuf>) {}
 
 fn is_of_the_system(home: &Path) -> bool {
     // Home folders may be below these.
@@ -604,6 +636,7 @@ mod tests {
                     ..AgentEnvironment::default()
                 },
                 &self.path_of(project),
+                &[],
             )
         }
 
@@ -721,6 +754,33 @@ mod tests {
                 .confined_home("/usr/bin", &[], "")
                 .is_hidden(&place.path_of(".ssh/id"))
         );
+    }
+
+    /// As where the system's temporary folder is covered, and the project or a toolchain is in it.
+    #[test]
+    fn a_covered_folder_shows_the_project_around_a_home_and_toolchains() {
+        let place = TestHome::new(&[
+            "more/project/x.py",
+            "more/project/home/key",
+            "more/tool/bin/t",
+            "more/socket",
+        ]);
+        let more = place.path_of("more");
+        let home = ConfinedHome::from_environment(
+            &AgentEnvironment {
+                variables: [
+                    ("HOME", more.join("project/home")),
+                    ("PATH", more.join("tool/bin")),
+                ]
+                .map(|(name, path)| (name.to_owned(), path.display().to_string()))
+                .into(),
+                ..AgentEnvironment::default()
+            },
+            &more.join("project"),
+            std::slice::from_ref(&more),
+        );
+        assert_eq!(place.named_paths(&home), "more/project/x.py more/tool");
+        assert!(home.is_hidden(&more.join("socket")));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Isolation: what approaches, and the programs they wrote, may access on this machine.
 //!
-//! All may read the system, and write to the run's own folder and the system's temporary folder. Nobody reads results, other runs, the
-//! configuration, or the home folder except what is named there ([`super::home`]). Agents get what their own program keeps in the home folder, but no
+//! All may read the system, and write to the run's own folder and a temporary folder. Nobody reads results, other runs, the configuration, or
+//! the home folder except what is named there ([`super::home`]). Agents get what their own program keeps in the home folder, but no
 //! suite: the tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read
 //! these.
 //!
@@ -16,15 +16,12 @@ use std::sync::Arc;
 use crate::agent::{AgentEnvironment, OwnFolder};
 use crate::files;
 use crate::process::{
-    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, Network, has_spaces, paths_except,
-    support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, Network, TEMPORARY_FOLDERS,
+    has_spaces, paths_except, support,
 };
 
 use super::home::{ConfinedHome, PhaseHome};
 use super::workspace::{PhaseFolders, RunWorkspace};
-
-/// Shared folders that programs may write to.
-const SHARED_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Devices: a program is given the few that it needs ([`Confinement`]), and none of the rest.
 const DEVICES_FOLDER: &str = "/dev";
@@ -50,6 +47,7 @@ pub struct Isolation {
     agent_reads: GrantedPaths,
     work_reads: GrantedPaths,
     test_reads: GrantedPaths,
+    /// The system's temporary folders, unless each program gets one of its own.
     shared_writes: GrantedPaths,
 }
 
@@ -73,7 +71,16 @@ impl Isolation {
             return isolation;
         }
         let project = kept.unchanged.first().cloned().unwrap_or_default();
-        isolation.home = ConfinedHome::from_environment(environment, &project);
+        let shared: Vec<PathBuf> = TEMPORARY_FOLDERS
+            .iter()
+            .filter_map(|path| Path::new(path).canonicalize().ok())
+            .collect();
+        let (covered, shared) = if has_spaces() {
+            (shared, Vec::new())
+        } else {
+            (Vec::new(), shared)
+        };
+        isolation.home = ConfinedHome::from_environment(environment, &project, &covered);
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
             // A path that cannot be resolved is hidden by its name. A missing path need not be hidden.
             let place = |path: &PathBuf| {
@@ -102,11 +109,11 @@ impl Isolation {
         let (work_reads, test_reads) = (reads(&from_work), reads(&from_tests));
         let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
         from_writers.extend(isolation.home.hidden_places().iter().cloned());
-        let shared = SHARED_FOLDERS
-            .iter()
-            .filter_map(|path| Path::new(path).canonicalize().ok());
-        isolation.shared_writes =
-            GrantedPaths::from_paths(shared.flat_map(|path| paths_except(&path, &from_writers)));
+        isolation.shared_writes = GrantedPaths::from_paths(
+            shared
+                .iter()
+                .flat_map(|path| paths_except(path, &from_writers)),
+        );
         isolation.agent_reads = work_reads.clone();
         isolation.work_reads = work_reads;
         isolation.test_reads = test_reads;
@@ -189,18 +196,18 @@ impl Isolation {
             home_reads.extend(home.reads.iter().cloned());
             home_writes.extend(home.writes.iter().cloned().chain([home.folder.clone()]));
         }
-        let own_reads = GrantedPaths::from_paths(
-            more.reads
-                .iter()
-                .cloned()
-                .chain(home_reads)
-                .chain([workspace.venv_path(), workspace.runner_path()]),
-        );
+        let own_reads =
+            GrantedPaths::from_paths(more.reads.iter().cloned().chain(home_reads).chain([
+                workspace.mark_path(),
+                workspace.venv_path(),
+                workspace.runner_path(),
+            ]));
         let own_writes =
             GrantedPaths::from_paths(more.writes.iter().cloned().chain(home_writes).chain(writes));
         let grants = AccessGrants {
             reads: &[reads, &own_reads],
             writes: &[&self.shared_writes, &own_writes],
+            temporary: &phase.temporary,
             ports: more.ports,
             network: more.network,
         };

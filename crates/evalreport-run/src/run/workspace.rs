@@ -66,6 +66,11 @@ impl RunWorkspace {
         })
     }
 
+    /// Returns the path of the file that marks the run's folder, by which the tests' Python knows the run.
+    pub fn mark_path(&self) -> PathBuf {
+        self.scratch.mark_path()
+    }
+
     /// Returns the path of the run's virtual Python environment, if it has one.
     pub fn venv_path(&self) -> PathBuf {
         self.path_beside("venv")

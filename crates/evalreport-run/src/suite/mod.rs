@@ -94,6 +94,8 @@ pub struct Suite {
     pub wrap: Vec<String>,
     /// The phases with network access. `None` allows all.
     pub network: Option<Vec<RunPhase>>,
+    /// What all programs of a run may read and change outside the workspace, such as the socket of a database.
+    pub writes: Vec<PathBuf>,
     /// Added to each run's tags.
     pub tags: BTreeMap<String, String>,
 }
@@ -195,6 +197,10 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         verification: read_verification(&mut fields),
         wrap: read_commands(&mut fields, "wrap"),
         network: network::read_network(&mut fields),
+        writes: read_commands(&mut fields, "writes")
+            .iter()
+            .map(|path| root.join(path))
+            .collect(),
         tags: fields.text_map("tags"),
     };
     check_what_is_asked(&mut fields);
@@ -309,7 +315,7 @@ fn check_what_is_used(fields: &mut Fields, suite: &Suite) {
 /// Checks that a suite asks something and can be evaluated, and that a suite of questions has no keys it cannot use.
 fn check_what_is_asked(fields: &mut Fields) {
     /// Keys that only apply to suites that produce code.
-    const OF_MADE_THINGS: [&str; 19] = [
+    const OF_MADE_THINGS: [&str; 20] = [
         "requirements",
         "type",
         "workspace",
@@ -329,6 +335,7 @@ fn check_what_is_asked(fields: &mut Fields) {
         "timeout",
         "wrap",
         "network",
+        "writes",
     ];
     if fields.child("questions").is_some() {
         for key in OF_MADE_THINGS {

@@ -120,6 +120,7 @@ fn the_seeds_suite_loads_unchanged() {
         verification: None,
         wrap: Vec::new(),
         network: None,
+        writes: Vec::new(),
         tags: BTreeMap::new(),
     };
     assert_eq!(suite, expected);
