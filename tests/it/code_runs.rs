@@ -50,6 +50,14 @@ struct Code {
     scratch: tempfile::TempDir,
 }
 
+/// Whether the program gives those that it starts namespaces of their own.
+fn has_spaces(project: &Project) -> bool {
+    project
+        .run(["doctor", "--system", "--format", "json"])
+        .json()["system"]["processes"]
+        == true
+}
+
 /// A folder where nobody has temporary files, as homes and repositories are.
 fn lasting_folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build's folder can be written")

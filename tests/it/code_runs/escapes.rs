@@ -623,11 +623,7 @@ fn through(words: &[&str]) -> Vec<String> {
 #[cfg(target_os = "linux")]
 fn no_way_leads_out() {
     needs!(crate::needs::LANDLOCK, "python3");
-    let has_spaces = Code::new("", "")
-        .project
-        .run(["doctor", "--system", "--format", "json"])
-        .json()["system"]["processes"]
-        == true;
+    let has_spaces = super::has_spaces(&Project::new());
     let through = through(&[]);
     let is_named = |line: &String| {
         !has_spaces

@@ -1,9 +1,11 @@
-//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory, temporary folder and
-//! folders (mount_namespaces(7)).
+//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory and temporary folder, and
+//! all that it may not write to as read-only (mount_namespaces(7)). Landlock refuses to write files, but not to change modes, owners and times.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,7 @@ const MOUNT_FLAGS: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 
 /// Makes the scene. Call it in the first process of the namespaces, in `folder`, which stays where it is.
 pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
+    let before = list_mounts()?;
     // Nothing that is mounted here is seen outside.
     mount_path(
         None,
@@ -43,13 +46,13 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
-        .chain([folder])
         .collect();
     let resolver = fs::canonicalize(RESOLVER_FILE).ok();
     let needed: Vec<&Path> = NEEDED_PATHS
         .iter()
         .map(Path::new)
         .chain(resolver.as_deref())
+        .chain([folder])
         .collect();
     for place in SERVICE_FOLDERS {
         cover_folder(
@@ -64,6 +67,7 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
+        .chain([folder])
         .collect();
     cover_folder(
         Path::new("/dev/shm"),
@@ -99,7 +103,98 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
             None,
         )?;
     }
-    mount_own_processes()
+    mount_own_processes()?;
+    protect_the_rest(&before, &written)
+}
+
+/// A mount of this process's namespace.
+struct Mount {
+    place: PathBuf,
+    /// Those that nobody but a user of the whole system may take off.
+    flags: MsFlags,
+}
+
+/// Lists what is mounted (proc_pid_mountinfo(5)), without asking file systems, which may not answer.
+fn list_mounts() -> io::Result<Vec<Mount>> {
+    let text = fs::read("/proc/self/mountinfo")?;
+    let mount = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ').skip(4);
+        let place = PathBuf::from(OsString::from_vec(unescape_octal(fields.next()?)));
+        let flags = fields
+            .next()?
+            .split(|byte| *byte == b',')
+            .filter_map(|option| match option {
+                b"nosuid" => Some(MsFlags::MS_NOSUID),
+                b"nodev" => Some(MsFlags::MS_NODEV),
+                b"noexec" => Some(MsFlags::MS_NOEXEC),
+                _ => None,
+            })
+            .collect();
+        Some(Mount { place, flags })
+    };
+    Ok(text
+        .split(|byte| *byte == b'\n')
+        .filter_map(mount)
+        .collect())
+}
+
+/// Returns the bytes of a name in which some are written as `\\` and three octal digits.
+fn unescape_octal(name: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), name);
+    while let Some((byte, after)) = rest.split_first() {
+        let code = (*byte == b'\\')
+            .then(|| after.get(..3))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &after[3..] } else { after };
+    }
+    bytes
+}
+
+/// Makes all that was mounted before read-only, but for the `written` paths and what is mounted anew.
+fn protect_the_rest(before: &[Mount], written: &[&Path]) -> io::Result<()> {
+    let anew = SERVICE_FOLDERS
+        .iter()
+        .chain(&TEMPORARY_FOLDERS)
+        .chain(&["/dev/shm", "/dev/pts", "/dev/ptmx", "/proc"])
+        .map(Path::new);
+    let anew: Vec<&Path> = anew.collect();
+    for path in written {
+        let is_shown = anew.iter().any(|place| path.starts_with(place));
+        if !is_shown && path.exists() {
+            let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+            mount_path(Some(path), path, None, flags, None)?;
+        }
+    }
+    for Mount { place, flags } in before {
+        if anew
+            .iter()
+            .chain(written)
+            .any(|path| place.starts_with(path))
+        {
+            continue;
+        }
+        let read_only = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+        match nix::mount::mount(
+            None::<&Path>,
+            place,
+            None::<&Path>,
+            read_only | *flags,
+            None::<&Path>,
+        ) {
+            // Nobody sees it: something else is mounted above.
+            Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}
+            Err(error) => {
+                return Err(io::Error::other(format!(
+                    "{} could not be made read-only: {}",
+                    place.display(),
+                    error.desc()
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn is_plain_folder(path: &Path) -> bool {
@@ -253,4 +348,15 @@ fn mount_path(
             error.desc()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unescape_octal_reads_spaces_and_leaves_the_rest() {
+        assert_eq!(unescape_octal(br"/a\040b\134\"), br"/a b\\");
+        assert_eq!(unescape_octal(br"/\9\12"), br"/\9\12");
+    }
 }

@@ -155,6 +155,11 @@ impl Isolation {
         self.support.files && (self.support.calls || has_spaces())
     }
 
+    /// Returns whether the system keeps programs from changing modes, owners and times of what they may not write to.
+    pub fn protects_modes(&self) -> bool {
+        self.support.files && has_spaces()
+    }
+
     /// Creates a network for a run's server and tests, or returns `None` if the system offers none or nothing is enforced.
     pub fn create_network(&self) -> Option<Arc<Network>> {
         if self.support.network {

@@ -1,5 +1,5 @@
-//! Modes, owners, times and extended attributes of foreign files. Isolation refuses to write files, but no system refuses their owner's programs
-//! to change these (`chmod`, `chown`, `utime`, `setxattr`). So they are compared before and after, and set back.
+//! Modes, owners, times and extended attributes of foreign files. Landlock refuses to write files, but not to change these (`chmod`, `chown`,
+//! `utime`, `setxattr`). Where programs have no namespaces, in which all else is read-only, these are compared before and after, and set back.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -62,7 +62,7 @@ pub struct ProtectedState<'a> {
     files: FileSnapshot,
     store: FileSnapshot,
     own: FileSnapshot,
-    /// In every case.
+    /// Empty if the system protects them, too.
     modes: FileModes,
     /// `None` if the system protects it, too.
     allowance: Option<Allowance>,
@@ -86,12 +86,6 @@ impl<'a> ProtectedState<'a> {
             .chain([copy.root().to_owned()]);
         let home = context.environment.variable("HOME").map(Path::new);
         let store = Some(context.store.root().to_owned());
-        let modes = FileModes::new(
-            tops,
-            store,
-            std::iter::once(context.root.clone())
-                .chain(home.into_iter().flat_map(modes::compared_folders)),
-        );
         // It is unknown what the user's own sandbox protects.
         let is_wrapped = [
             work.agent_wrap(&context.root),
@@ -99,6 +93,16 @@ impl<'a> ProtectedState<'a> {
         ]
         .iter()
         .any(|wrap| !wrap.is_empty());
+        let modes = if context.isolation.protects_modes() && !is_wrapped {
+            FileModes::default()
+        } else {
+            FileModes::new(
+                tops,
+                store,
+                std::iter::once(context.root.clone())
+                    .chain(home.into_iter().flat_map(modes::compared_folders)),
+            )
+        };
         if context.isolation.is_enforced() && !is_wrapped {
             let nothing = FileSnapshot::default;
             let allowance = (!context.isolation.protects_processes()).then(Allowance::now);
