@@ -119,6 +119,10 @@ def flip_interval(parts, confidence):
         lows.append(min(means)), highs.append(max(means))
     place = max(1, math.ceil((1 - confidence) * len(lows) - 1e-9)) - 1
     return sorted(lows)[place], sorted(highs)[-1 - place]
+def bounds(metric, values):  # The least and the greatest possible value, unless one is beyond. A share adjusted for chance may be below 0.
+    is_share = metric["name"] in ("shared_tests", "own_tests", "pass_rate", "accuracy")
+    low, high = {"fraction": (is_share - 1.0, 1.0), "points": (0.0, 100.0), "number": (-math.inf, math.inf)}.get(metric["unit"], (0.0, math.inf))
+    return (low, high) if values and low <= min(values) and max(values) <= high else (-math.inf, math.inf)
 def welch(a, b, confidence):
     (mean_a, sd_a), (mean_b, sd_b) = mean_sd(a), mean_sd(b)
     if min(len(a), len(b)) < 2 or sd_a == sd_b == 0:
@@ -393,10 +397,8 @@ class Site:
         self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
         if metric["kind"] == "amount" and min(values) > 0:
             # What is compared is the geometric mean.
-            _, ends, _ = t_mean([math.log(value) for value in values])
-            interval = ends and tuple(math.exp(end) for end in ends)
-        low, high = {"rate": (0.0, 1.0), "amount": (0.0, math.inf), "count": (0.0, math.inf)}.get(metric["kind"], (-math.inf, math.inf))
-        self.check_ends("interval of a mean", place, stated.get("interval"), interval, low, high)
+            interval = (ends := t_mean([math.log(value) for value in values])[1]) and tuple(math.exp(end) for end in ends)
+        self.check_ends("interval of a mean", place, stated.get("interval"), interval, *bounds(metric, values))
     def pair(self, place, metric, pair, one, other, confidence, without):
         stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
         for name in ("detectable", "needed", "effect", "bill", "doubled"):
@@ -404,7 +406,7 @@ class Site:
         if not stated:
             return
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
-        second, ends, cells = None, None, [self.cells(runs, without) for runs in (one, other)]
+        second, ends, least, cells = None, None, -1.0, [self.cells(runs, without) for runs in (one, other)]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
             by_item = units(*cells)
             items = by_item.values()
@@ -445,7 +447,8 @@ class Site:
             if not a or not b or is_over_items or (len(a), len(b)) != sizes:
                 self.left_out["differences of numbers that are sums over items"] += 1
                 return
-            is_ratio = stated["scale"] == "ratio"
+            is_ratio, (low, high) = stated["scale"] == "ratio", bounds(metric, (*a, *b))
+            least = -math.inf if is_ratio else low - high
             a, b = ([math.log(x) if is_ratio else x for x in values] for values in (a, b))
             value, interval, p = welch(a, b, confidence)
             if test == "fisher_exact":
@@ -457,7 +460,6 @@ class Site:
                 second = permutation(a, b)
             if is_ratio:
                 value, interval = math.exp(value), interval and tuple(math.exp(end) for end in interval)
-        least = -1.0 if stated["scale"] == "share" and metric["name"] == "shared_tests" else -math.inf
         self.check("difference", place, stated["value"], value)
         if test in TWO_WAY:
             self.left_out["intervals and p of differences over items and runs at once"] += 1

@@ -498,19 +498,16 @@ fn run_figures(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
         ));
         for metric in metrics {
             // Runs with different units of the metric have no common range.
-            let ranges: BTreeSet<bool> = rows
+            let ranges: BTreeSet<ValueRange> = rows
                 .iter()
                 .filter_map(|row| {
-                    Some(
-                        ValueRange::from_unit(newest_record(row, metric)?.unit)
-                            == ValueRange::NotNegative,
-                    )
+                    let unit = newest_record(row, metric)?.unit;
+                    Some(ValueRange::from_metric(metric, unit))
                 })
                 .collect();
-            let range = if ranges.into_iter().eq([true]) {
-                ValueRange::NotNegative
-            } else {
-                ValueRange::Any
+            let range = match ranges.first() {
+                Some(range) if ranges.len() == 1 => *range,
+                _ => ValueRange::Any,
             };
             asked.push(RunNumbers::from_runs(rows, range, |row| {
                 newest_score_value(row, metric)

@@ -67,7 +67,7 @@ impl Cell {
     ) -> RunNumbers {
         RunNumbers::from_runs(
             &measured_runs(metric, arm),
-            ValueRange::from_unit(metric.unit),
+            ValueRange::from_metric(&metric.name, metric.unit),
             value,
         )
     }

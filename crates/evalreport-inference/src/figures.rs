@@ -3,13 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Run, Unit};
+use crate::domain::{PASS_RATE, Run, Unit, metric_key};
 use crate::stats::{
     Interval, ValueSummary, interval_of_mean, median_interval, quantile, summarise_sample,
 };
 use crate::warehouse::{GroupSummary, GroupedNumbers, RunRow};
 
 use super::policy::CONFIDENCE;
+
+/// The key of the rate of an approach's own tests.
+const OWN_TESTS: &str = "own_tests";
 
 /// Number of the arm's runs that have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -51,32 +54,62 @@ pub struct Money {
 }
 
 /// The possible values of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueRange {
     Any,
     /// Time, tokens, money and counts.
     NotNegative,
     /// A share of what was counted.
     Share,
+    /// A share from which what chance gives may be taken, as of right answers: from −1 to 1.
+    AdjustedShare,
+    /// Points of 100.
+    Points,
 }
 
 impl ValueRange {
-    /// Returns the possible values of a unit. A fractional score may be adjusted for chance and be negative.
-    pub fn from_unit(unit: Unit) -> Self {
+    /// Returns the possible values of a metric. A fraction that is not known as a share of what was counted may be adjusted for chance.
+    pub fn from_metric(name: &str, unit: Unit) -> Self {
         match unit {
             Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count => Self::NotNegative,
-            Unit::Fraction | Unit::Points | Unit::Number => Self::Any,
+            Unit::Fraction if metric_key(name) == PASS_RATE || name == OWN_TESTS => Self::Share,
+            Unit::Fraction => Self::AdjustedShare,
+            Unit::Points => Self::Points,
+            Unit::Number => Self::Any,
         }
     }
 
-    /// Cuts an interval to the range, since a t interval over few runs may exceed it. If values exceed the range, it does not apply.
-    fn clip_interval(self, interval: Interval, summary: &ValueSummary) -> Interval {
+    /// Returns the least and the greatest possible value.
+    fn ends(self) -> (f64, f64) {
         match self {
-            Self::NotNegative if summary.min >= 0.0 => interval.clipped_to(0.0, f64::MAX),
-            Self::Share if summary.min >= 0.0 && summary.max <= 1.0 => {
-                interval.clipped_to(0.0, 1.0)
-            }
-            Self::Any | Self::NotNegative | Self::Share => interval,
+            Self::Any => (f64::MIN, f64::MAX),
+            Self::NotNegative => (0.0, f64::MAX),
+            Self::Share => (0.0, 1.0),
+            Self::AdjustedShare => (-1.0, 1.0),
+            Self::Points => (0.0, 100.0),
+        }
+    }
+
+    /// Cuts the interval of a mean to the range, since a t interval over few runs may exceed it. If values exceed the range, it does not apply.
+    fn clip_interval(self, interval: Interval, summary: &ValueSummary) -> Interval {
+        let (low, high) = self.ends();
+        if summary.min >= low && summary.max <= high {
+            interval.clipped_to(low, high)
+        } else {
+            interval
+        }
+    }
+
+    /// Cuts the interval of a difference of two means to what two values of the range can differ by. If values exceed the range, it does not
+    /// apply.
+    pub fn clip_difference(self, interval: Interval, one: &[f64], other: &[f64]) -> Interval {
+        let (low, high) = self.ends();
+        let widest = high - low;
+        let is_within = |value: &f64| (low..=high).contains(value);
+        if widest.is_finite() && one.iter().chain(other).all(is_within) {
+            interval.clipped_to(-widest, widest)
+        } else {
+            interval
         }
     }
 }
@@ -384,17 +417,56 @@ mod tests {
             )
         };
         for unit in [Unit::Seconds, Unit::Tokens, Unit::Usd, Unit::Count] {
-            let (whole, cut) = cut(ValueRange::from_unit(unit), &[1.0, 9.0, 2.0]);
+            let (whole, cut) = cut(ValueRange::from_metric("score", unit), &[1.0, 9.0, 2.0]);
             assert!(whole.low < 0.0);
             assert_eq!((cut.low, cut.high), (0.0, whole.high), "{unit:?}");
         }
         // Lines added minus lines removed, reported as a count.
-        let (whole, same) = cut(ValueRange::from_unit(Unit::Count), &[-1.0, 9.0, 2.0]);
+        let (whole, same) = cut(
+            ValueRange::from_metric("score", Unit::Count),
+            &[-1.0, 9.0, 2.0],
+        );
         assert_eq!(whole, same);
         // A score adjusted for chance may be below 0.
-        let (whole, same) = cut(ValueRange::from_unit(Unit::Fraction), &[0.0, 0.1, 0.4]);
+        let (whole, same) = cut(
+            ValueRange::from_metric("score", Unit::Fraction),
+            &[0.0, 0.1, 0.4],
+        );
         assert_eq!(whole, same);
         let (_, share) = cut(ValueRange::Share, &[0.5, 1.0, 0.1]);
         assert_eq!((share.low, share.high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_mean_and_a_difference_stay_within_what_their_metric_can_be() {
+        let wide = Interval {
+            low: -12.7,
+            high: 12.7,
+        };
+        for (name, unit, values, mean, difference) in [
+            ("accuracy", Unit::Fraction, [0.0, 1.0], (0.0, 1.0), 1.0),
+            ("shared_tests", Unit::Fraction, [0.0, 1.0], (0.0, 1.0), 1.0),
+            (
+                "chance_adjusted_accuracy",
+                Unit::Fraction,
+                [-1.0, 1.0],
+                (-1.0, 1.0),
+                2.0,
+            ),
+            // What it is nobody knows.
+            ("score", Unit::Fraction, [-1.5, 1.0], (-12.7, 12.7), 12.7),
+            ("score", Unit::Points, [0.0, 100.0], (0.0, 12.7), 12.7),
+            ("score", Unit::Number, [0.0, 1.0], (-12.7, 12.7), 12.7),
+        ] {
+            let range = ValueRange::from_metric(name, unit);
+            let cut = range.clip_interval(wide, &summarise_sample(&values).expect("two"));
+            assert_eq!((cut.low, cut.high), mean, "{name} {unit:?}");
+            let cut = range.clip_difference(wide, &values[..1], &values[1..]);
+            assert_eq!(
+                (cut.low, cut.high),
+                (-difference, difference),
+                "{name} {unit:?}"
+            );
+        }
     }
 }

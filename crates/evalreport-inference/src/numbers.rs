@@ -6,6 +6,7 @@ use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
+use super::figures::ValueRange;
 use super::pair_test::PairFinding;
 use super::policy::{Design, MIN_RUNS, Policy};
 use super::secondary_effects::{Bill, Detail};
@@ -102,6 +103,11 @@ pub(super) fn number_pair(
             Scale::Unit
         };
         let mut finding = compare_run_means(&one.values, &other.values, scale, policy);
+        let range = ValueRange::from_metric(&metric.name, metric.unit);
+        if let Some(Difference { interval, .. }) = &mut finding.difference {
+            *interval =
+                interval.map(|found| range.clip_difference(found, &one.values, &other.values));
+        }
         mark_fixed_result(&mut finding, one, other);
         censor_limited_runs(&mut finding, one, other);
         return finding;
