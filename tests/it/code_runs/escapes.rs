@@ -634,6 +634,15 @@ fn no_way_leads_out() {
     assert!(through.iter().all(is_named), "{through:#?}");
 }
 
+/// As in a container of an ordinary user, where the program is root of a namespace.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_way_leads_out_where_the_starter_is_root_of_a_namespace() {
+    needs!(crate::needs::LANDLOCK, "python3", crate::needs::USERS);
+    let through = through(&["unshare", "--user", "--map-root-user", "--mount"]);
+    assert!(through.is_empty(), "{through:#?}");
+}
+
 /// As in most containers, where nobody may make namespaces.
 #[test]
 #[cfg(target_os = "linux")]

@@ -25,9 +25,6 @@ pub use linux::{Confinement, has_spaces, support};
 #[cfg(not(target_os = "linux"))]
 pub use nowhere::{Confinement, has_spaces, support};
 
-/// The system's temporary folders, which all programs and users share.
-pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
-
 /// The parts of a confinement that this system enforces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
@@ -53,7 +50,7 @@ pub struct AccessGrants<'a> {
     /// Places to read, change, remove and create files in.
     pub writes: &'a [&'a GrantedPaths],
     /// A folder that the program may write to. If it gets namespaces of its own ([`has_spaces`]), it also finds this folder at the system's
-    /// temporary folders ([`TEMPORARY_FOLDERS`]), and of these only what it may read or write by name.
+    /// temporary folders ([`super::TEMPORARY_FOLDERS`]), and of these only what it may read or write by name.
     pub temporary: &'a Path,
     /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<&'a [u16]>,

@@ -61,8 +61,7 @@ pub use background::BackgroundProgram;
 pub use captured::CapturedOutput;
 pub use command::{ProgramCommand, ProgramLimits};
 pub use confinement::{
-    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, TEMPORARY_FOLDERS, has_spaces,
-    paths_except, support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, has_spaces, paths_except, support,
 };
 pub use finished::{FinishedProgram, ProgramExit};
 pub use helpers::serve_helpers;
@@ -72,7 +71,7 @@ pub use port::{Listener, PortTurn};
 pub use probe::Probe;
 pub use start_error::StartError;
 pub use stop::StopSignal;
-pub use system::{MARK_VARIABLE, adopt, fresh_mark};
+pub use system::{MARK_VARIABLE, TEMPORARY_FOLDERS, adopt, fresh_mark};
 
 use running::{OutputStreams, RunningProgram, instant_after};
 

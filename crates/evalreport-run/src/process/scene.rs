@@ -13,8 +13,8 @@ use nix::mount::MsFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags, mkdir, open, statvfs};
 use rustix::io::Errno;
 
-use super::confinement::TEMPORARY_FOLDERS;
 use super::order::ConfinementRules;
+use super::system::TEMPORARY_FOLDERS;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
 const SERVICE_FOLDERS: [&str; 2] = ["/run", "/tmp/.X11-unix"];

@@ -9,6 +9,9 @@ use super::ProgramExit;
 /// Environment variable that marks everything a program starts, so that processes outside its group can be found.
 pub const MARK_VARIABLE: &str = "EVAL_PROCESS";
 
+/// The temporary folders of Unix systems, which all programs and users share.
+pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
+
 /// This program. A different program that links this crate does not understand the arguments, so it can neither confine programs nor give
 /// them a network of their own.
 #[cfg(target_os = "linux")]
