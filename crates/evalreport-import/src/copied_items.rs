@@ -21,11 +21,7 @@ impl CopiedItems {
         if self.is_found {
             return;
         }
-        let whole = details
-            .question
-            .as_deref()
-            .filter(|question| question.chars().count() < MAX_TEXT_CHARS);
-        let question = match (whole, &details.item_hash) {
+        let question = match (whole_question(details), &details.item_hash) {
             (Some(question), _) => digest(question.split_whitespace()),
             (None, Some(hash)) => digest([hash.as_str()].into_iter()),
             (None, None) => return,
@@ -41,6 +37,14 @@ impl CopiedItems {
     pub fn has_found_some(&self) -> bool {
         self.is_found
     }
+}
+
+/// Returns the text of an item's question, unless it may have been cut.
+pub(super) fn whole_question(details: &ItemDetails) -> Option<&str> {
+    details
+        .question
+        .as_deref()
+        .filter(|question| question.chars().count() < MAX_TEXT_CHARS)
 }
 
 fn digest<'t>(words: impl Iterator<Item = &'t str>) -> u64 {

@@ -16,7 +16,7 @@ use crate::results::{ItemTextDigests, SealedWriter, Store, StoreError};
 use super::attempt_counter::{ItemNumbers, SeenAttempts};
 use super::cell::Refused;
 use super::content::ContentSum;
-use super::copied_items::CopiedItems;
+use super::copied_items::{CopiedItems, whole_question};
 use super::mode::ImportMode;
 use super::reimport::{note_replaced, resolve_known_runs};
 use super::report::{PublishedFigureCheck, Refusals, SourceOutcome, SourceReport, SourceRun};
@@ -94,6 +94,9 @@ impl<'a> SourceContext<'a> {
     }
 }
 
+/// Texts of a table's items that are remembered, which takes some 50 MB.
+const MAX_ROW_TEXTS: usize = 1_000_000;
+
 /// Takes the runs and outcomes of one source.
 pub(super) struct Ledger<'a> {
     told: SourceContext<'a>,
@@ -116,6 +119,8 @@ pub(super) struct Ledger<'a> {
     /// Outcomes of new runs.
     pub outcomes: u64,
     refusals: Refusals,
+    /// How many more texts of a table's items are remembered. None are, once it is 0.
+    texts_left: usize,
 }
 
 struct RunBuilder {
@@ -221,6 +226,7 @@ impl<'a> Ledger<'a> {
             rows_accepted: 0,
             outcomes: 0,
             refusals: Refusals::default(),
+            texts_left: MAX_ROW_TEXTS,
         }
     }
 
@@ -404,9 +410,6 @@ impl<'a> Ledger<'a> {
         outcome.run.clone_from(&state.run.id);
         state.count_outcome(outcome);
         // Other tools' items have names of their own, and hashes of their texts in the run's record.
-        if !self.told.keeps_content {
-            state.copies.add_item(&outcome.item, details);
-        }
         if self.told.keeps_content {
             state.texts.add_item(
                 outcome.kind,
@@ -414,7 +417,11 @@ impl<'a> Ledger<'a> {
                 &outcome.item,
                 details.item_hash.as_deref(),
             );
+        } else {
+            state.copies.add_item(&outcome.item, details);
+            self.add_row_text(handle, outcome, details);
         }
+        let state = &mut self.runs[handle.0];
         self.rows_accepted += 1;
         if let Some(sums) = &mut state.sums {
             sums.add_outcome(outcome, details);
@@ -435,6 +442,33 @@ impl<'a> Ledger<'a> {
     }
 
     /// Counts records that are no outcomes.
+    /// Remembers the text of a row's item. Equal texts of two runs show that both were asked the same. Of unequal ones nothing follows, since
+    /// a column of prompts may hold more than the item.
+    fn add_row_text(&mut self, handle: RunHandle, outcome: &ItemOutcome, details: &ItemDetails) {
+        if self.texts_left == 0 {
+            return;
+        }
+        self.texts_left -= 1;
+        if self.texts_left == 0 {
+            // A part of a run's texts would be taken for all.
+            for run in &mut self.runs {
+                run.texts = ItemTextDigests::default();
+            }
+            return;
+        }
+        let text = whole_question(details).map(|question| {
+            [&[question.to_owned()], &details.expected[..]]
+                .concat()
+                .join("\n")
+        });
+        self.runs[handle.0].texts.add_item(
+            outcome.kind,
+            &outcome.evaluator,
+            &outcome.item,
+            text.as_deref(),
+        );
+    }
+
     pub fn count_records(&mut self, records: u64) {
         self.rows_read += records;
         self.rows_accepted += records;

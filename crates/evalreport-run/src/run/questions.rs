@@ -18,7 +18,7 @@ use crate::results::{
     Batch, PlannedArm, PlannedRun, ReplacementRun, RerunScope, RunJournal, StoreError,
 };
 use crate::stats;
-use crate::suite::{ChoiceQuestion, normalize_answer, question_prompt, shuffle_choices};
+use crate::suite::{ChoiceQuestion, question_prompt, shuffle_choices};
 
 use super::purse::BatchBudget;
 use super::record;
@@ -735,7 +735,11 @@ fn judge_reply(question: &ChoiceQuestion, text: &str) -> (ItemStatus, ItemDetail
     };
     let status = match parse_answer(text) {
         Ok(answer) => {
-            details.answer = Some(keep_beginning(&normalize_answer(&answer)));
+            // As the question writes it, if it is one of the choices.
+            let shown = question
+                .find_choice(&answer)
+                .map_or(answer.as_str(), |choice| &question.answers[choice]);
+            details.answer = Some(keep_beginning(shown));
             match score_answer(question, &answer) {
                 AnswerOutcome::Pass => ItemStatus::Pass,
                 wrong @ (AnswerOutcome::WrongChoice | AnswerOutcome::InvalidChoice) => {
