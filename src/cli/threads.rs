@@ -11,7 +11,7 @@ use std::thread;
 
 use rayon::ThreadPoolBuilder;
 
-use crate::warehouse::can_start_threads;
+use crate::warehouse::{self, can_start_threads};
 use crate::{engine, import};
 
 use super::failure::CommandFailure;
@@ -65,7 +65,11 @@ pub(super) fn run_catching_refusals(
     panic::set_hook(Box::new(move |information| {
         let is_refusal = is_refusal(information.payload(), seen.load(Ordering::Relaxed));
         seen.fetch_or(is_refusal, Ordering::Relaxed);
-        if !is_refusal && !import::is_decoding() && !engine::is_decoding() {
+        if !is_refusal
+            && !import::is_decoding()
+            && !engine::is_decoding()
+            && !warehouse::is_decoding()
+        {
             usual(information);
         }
     }));

@@ -66,7 +66,7 @@ pub use engine_answer::{
 pub use export::ExportFormat;
 pub use hidden::{HiddenBy, HiddenRun};
 pub use item_usage::{AttemptUsage, ItemUsage};
-pub use lake::{Publication, PublicationCounts};
+pub use lake::{Publication, PublicationCounts, is_decoding};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 pub use open::{RedactedWarehouse, Warehouse, WarehouseOptions};
 pub use packing::{BundleSummary, write_bundle};

@@ -10,6 +10,7 @@ use crate::item_file::ExternalLines;
 use crate::outcome_columns::{OUTCOME_COLUMN_NAMES, OutcomeColumns};
 use crate::results::{ItemLine, write_import_line};
 
+use super::decoding::decode_file;
 use super::log::DataFile;
 use super::read::PublishByRun;
 use super::rows::{OUTCOME_COLUMNS, RUN_COLUMNS, for_each_outcome, text_column};
@@ -48,9 +49,11 @@ impl LakeLines {
 
     /// Returns where the wanted runs that stand are, whole runs together up to a number of rows.
     fn wanted_spans(&self, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<RowSpan>> {
-        let frame = scan_file(&self.file.path)?
-            .select(RUN_COLUMNS.map(col))
-            .collect()?;
+        let frame = decode_file(|| {
+            scan_file(&self.file.path)?
+                .select(RUN_COLUMNS.map(col))
+                .collect()
+        })?;
         let (run_id, publish_id) = (
             text_column(&frame, "run_id")?,
             text_column(&frame, "publish_id")?,
@@ -86,15 +89,17 @@ impl LakeLines {
 
     /// Reads the columns of a span, and no others.
     fn read_frame(&self, (start, rows): RowSpan, columns: &[&str]) -> PolarsResult<DataFrame> {
-        scan_file(&self.file.path)?
-            .slice(
-                i64::try_from(start).unwrap_or(i64::MAX),
-                u32::try_from(rows).unwrap_or(u32::MAX),
-            )
-            .filter(col("standing"))
-            .sort(["run_id", "line"], SortMultipleOptions::default())
-            .select(columns.iter().map(|name| col(*name)).collect::<Vec<Expr>>())
-            .collect()
+        decode_file(|| {
+            scan_file(&self.file.path)?
+                .slice(
+                    i64::try_from(start).unwrap_or(i64::MAX),
+                    u32::try_from(rows).unwrap_or(u32::MAX),
+                )
+                .filter(col("standing"))
+                .sort(["run_id", "line"], SortMultipleOptions::default())
+                .select(columns.iter().map(|name| col(*name)).collect::<Vec<Expr>>())
+                .collect()
+        })
     }
 
     /// Calls `each` with the columns of the wanted runs, span by span. It fails with the number of a row that is no outcome.

@@ -13,6 +13,7 @@
 //! one publisher can create. `docs/look-up/lake.md` has the schema and the rule of what stands.
 
 mod board_bytes;
+mod decoding;
 mod lines;
 mod log;
 mod marker;
@@ -22,5 +23,6 @@ mod rows;
 mod run_rows;
 mod standing;
 
+pub use decoding::is_decoding;
 pub use publish::{Publication, PublicationCounts};
 pub(super) use read::join_lake;

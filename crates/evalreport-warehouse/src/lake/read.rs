@@ -20,6 +20,7 @@ use crate::snapshot::{CachedLake, CachedLakeRun, ItemUnit};
 use crate::source_stamp::FileStamp;
 use crate::threads;
 
+use super::decoding::decode_file;
 use super::lines::LakeLines;
 use super::log::{DataFile, DeltaLog};
 use super::marker;
@@ -385,11 +386,14 @@ fn read_part(file: &DataFile, wanted: &PublishByRun) -> Result<ExternalPart, Pro
             .chain(BOARD_COLUMNS)
             .map(col)
             .collect();
-        let lazy = scan_file(&file.path).map(|lazy| {
-            lazy.slice(i64::try_from(offset).unwrap_or(i64::MAX), SLICE_ROWS)
+        let start = i64::try_from(offset).unwrap_or(i64::MAX);
+        let decode = || {
+            scan_file(&file.path)?
+                .slice(start, SLICE_ROWS)
                 .select(columns)
-        });
-        let frame = lazy.and_then(LazyFrame::collect).map_err(|error| {
+                .collect()
+        };
+        let frame = decode_file(decode).map_err(|error| {
             wrong(format!(
                 "cannot be read: {}",
                 escape_invisible(&error.to_string())

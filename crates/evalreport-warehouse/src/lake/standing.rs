@@ -14,6 +14,7 @@ use crate::results::{ScoreLine, parse_header};
 use crate::segment::file_digest;
 use crate::totals::ItemTotals;
 
+use super::decoding::decode_file;
 use super::log::DataFile;
 use super::rows::{integer_column, text_column};
 
@@ -87,9 +88,7 @@ pub(super) fn read_latest_runs(
                 escape_invisible(&error.to_string())
             ))
         };
-        let frame = scan_file(&file.path)
-            .and_then(read_columns)
-            .map_err(polars)?;
+        let frame = decode_file(|| scan_file(&file.path).and_then(read_columns)).map_err(polars)?;
         let facts = parse_run_rows(&frame).map_err(polars)?;
         for (row, fact) in facts.into_iter().enumerate() {
             let (sequence, fact) =
