@@ -163,14 +163,14 @@ fn every_question_is_journalled_with_what_is_known_of_it() {
                 json!("france"),
                 json!("pass"),
                 Value::Null,
-                json!("paris"),
+                json!("Paris"),
                 json!(["Paris"])
             ],
             [
                 json!("sky"),
                 json!("fail"),
                 json!("wrong_choice"),
-                json!("green"),
+                json!("Green"),
                 json!(["Blue", "White"])
             ],
             [
@@ -285,7 +285,7 @@ fn an_output_folder_gets_results_and_report() {
     for text in [
         "wrong_choice",
         "Blue or White",
-        "paris",
+        ">Paris<",
         "the moon is down",
         "Chance-adjusted accuracy",
     ] {

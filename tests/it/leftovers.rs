@@ -14,7 +14,7 @@ use crate::support::{BINARY, Project, result};
 
 /// One suite with an approach that waits until a file is there.
 fn waiting() -> Project {
-    let project = Project::new();
+    let project = Project::lasting();
     project
         .file(
             "suites/s/suite.yaml",

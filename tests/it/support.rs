@@ -51,6 +51,16 @@ impl Project {
         }
     }
 
+    /// A project where nobody has temporary files: below the system's temporary folder, programs of a run see only what was there at their
+    /// start.
+    pub fn lasting() -> Self {
+        let temporary = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("room");
+        Self {
+            folder: temporary.path().to_owned(),
+            _temporary: Some(temporary),
+        }
+    }
+
     /// A folder that stays.
     pub fn at(folder: PathBuf) -> Self {
         Self {

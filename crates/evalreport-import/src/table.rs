@@ -19,7 +19,7 @@ use super::stored::StoredRuns;
 use super::table_runs::TableRuns;
 
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// Imports each file by the map, or all as one source if they are parts of the same runs. `existing` are the runs of the store; a run that
 /// grew or changed replaces its stored version. `progress` is called with the number of further bytes read.

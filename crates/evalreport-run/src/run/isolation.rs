@@ -90,6 +90,8 @@ impl Isolation {
                 .iter()
                 .flat_map(|part| part.iter())
                 .filter_map(place)
+                // Workspaces may be made in a temporary folder itself. What is covered is out of sight but for what is named there.
+                .filter(|path| !covered.contains(path))
                 .collect()
         };
         let reads = |hidden: &BTreeSet<PathBuf>| {
