@@ -80,7 +80,7 @@ fn json_has_everything_in_the_order_of_the_questions() {
     assert_eq!(
         first,
         [
-            json!("paris"),
+            json!("Paris"),
             json!(2),
             json!(0.25),
             json!(40),
