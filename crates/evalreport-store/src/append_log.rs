@@ -3,12 +3,18 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use crate::domain::RunId;
 use crate::files;
 
 use super::seal::FilePrefix;
 use super::{StoreError, durable, presence};
+
+/// How often a locked file is tried again, and the time between.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// An append-only file of lines.
 #[derive(Debug)]
@@ -46,7 +52,7 @@ impl AppendLog {
                 path: folder.to_owned(),
             }
         };
-        match self.file.try_lock() {
+        match self.try_lock_patiently() {
             // Another file may have been put in its place between opening and locking.
             Ok(()) => match self.is_current() {
                 Ok(true) => Ok(()),
@@ -58,6 +64,18 @@ impl AppendLog {
                 Err(StoreError::io("cannot lock", &self.path)(error))
             }
         }
+    }
+
+    /// Tries to lock the file, again for a moment if it is locked: a program that another thread is just starting holds all files of this
+    /// process until it begins (fork(2), execve(2)).
+    fn try_lock_patiently(&self) -> Result<(), fs::TryLockError> {
+        for _ in 0..LOCK_TRIES {
+            match self.file.try_lock() {
+                Err(fs::TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+                tried => return tried,
+            }
+        }
+        self.file.try_lock()
     }
 
     /// Waits for the lock, for callers that write one line and close the file.
@@ -231,6 +249,26 @@ impl AppendLog {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lock_for_run_waits_for_a_program_that_is_being_started() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let run = RunId::parse("r1").expect("a valid id");
+        let path = folder.path().join("items.jsonl");
+        let held = AppendLog::open(path.clone()).expect("writable");
+        held.lock_for_run(&run).expect("nobody has it");
+        let own = AppendLog::open(path).expect("writable");
+        assert!(
+            matches!(own.lock_for_run(&run), Err(StoreError::InFlight { .. })),
+            "another has it all the time"
+        );
+        let soon = thread::spawn(move || {
+            thread::sleep(LOCK_PAUSE * 2);
+            drop(held);
+        });
+        own.lock_for_run(&run).expect("it is free after a moment");
+        soon.join().expect("it ends");
+    }
 
     #[test]
     fn a_file_that_cannot_be_looked_at_is_not_in_flight() {
