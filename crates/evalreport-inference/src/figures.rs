@@ -3,16 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{PASS_RATE, Run, Unit, metric_key};
+use crate::domain::{self, MetricKind, Run, Unit, metric_key};
 use crate::stats::{
     Interval, ValueSummary, interval_of_mean, median_interval, quantile, summarise_sample,
 };
 use crate::warehouse::{GroupSummary, GroupedNumbers, RunRow};
 
 use super::policy::CONFIDENCE;
-
-/// The key of the rate of an approach's own tests.
-const OWN_TESTS: &str = "own_tests";
 
 /// Number of the arm's runs that have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -70,9 +67,11 @@ pub enum ValueRange {
 impl ValueRange {
     /// Returns the possible values of a metric. A fraction that is not known as a share of what was counted may be adjusted for chance.
     pub fn from_metric(name: &str, unit: Unit) -> Self {
+        let is_rate = domain::built_in_metric(metric_key(name))
+            .is_some_and(|(_, kind)| kind == MetricKind::Rate);
         match unit {
             Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count => Self::NotNegative,
-            Unit::Fraction if metric_key(name) == PASS_RATE || name == OWN_TESTS => Self::Share,
+            Unit::Fraction if is_rate => Self::Share,
             Unit::Fraction => Self::AdjustedShare,
             Unit::Points => Self::Points,
             Unit::Number => Self::Any,
