@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::programs::Start as _;
-use super::support::{Output, Project};
+use super::support::{Output, Project, lasting_folder};
 
 /// Serves any path but `/die`, which ends it.
 const SERVER: &str = r#"
@@ -56,11 +56,6 @@ fn has_spaces(project: &Project) -> bool {
         .run(["doctor", "--system", "--format", "json"])
         .json()["system"]["processes"]
         == true
-}
-
-/// A folder where nobody has temporary files, as homes and repositories are.
-fn lasting_folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build's folder can be written")
 }
 
 impl Code {

@@ -42,6 +42,11 @@ pub struct Output {
     folder: PathBuf,
 }
 
+/// A folder where nobody has temporary files, as homes and repositories are.
+pub fn lasting_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build's folder can be written")
+}
+
 impl Project {
     pub fn new() -> Self {
         let temporary = tempfile::tempdir().expect("a temporary folder");
@@ -54,7 +59,7 @@ impl Project {
     /// A project where nobody has temporary files: below the system's temporary folder, programs of a run see only what was there at their
     /// start.
     pub fn lasting() -> Self {
-        let temporary = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("room");
+        let temporary = lasting_folder();
         Self {
             folder: temporary.path().to_owned(),
             _temporary: Some(temporary),

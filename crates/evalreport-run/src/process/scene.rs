@@ -175,23 +175,10 @@ fn protect_the_rest(before: &[Mount], written: &[&Path]) -> io::Result<()> {
         {
             continue;
         }
-        let read_only = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
-        match nix::mount::mount(
-            None::<&Path>,
-            place,
-            None::<&Path>,
-            read_only | *flags,
-            None::<&Path>,
-        ) {
+        match remount_read_only(place, *flags) {
             // Nobody sees it: something else is mounted above.
             Ok(()) | Err(nix::errno::Errno::ENOENT | nix::errno::Errno::EINVAL) => {}
-            Err(error) => {
-                return Err(io::Error::other(format!(
-                    "{} could not be made read-only: {}",
-                    place.display(),
-                    error.desc()
-                )));
-            }
+            Err(error) => return Err(describe_mount_error(place, error)),
         }
     }
     Ok(())
@@ -285,8 +272,13 @@ fn show_again(path: &Path, held: &OwnedFd, place: &Path) -> io::Result<()> {
 
 /// Keeps what is mounted at a path, with these flags, from being changed there.
 fn make_read_only(path: &Path, flags: MsFlags) -> io::Result<()> {
+    remount_read_only(path, flags).map_err(|error| describe_mount_error(path, error))
+}
+
+fn remount_read_only(path: &Path, flags: MsFlags) -> nix::Result<()> {
     let read_only = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
-    mount_path(None, path, None, read_only | flags, None)
+    let nothing = None::<&Path>;
+    nix::mount::mount(nothing, path, nothing, read_only | flags, nothing)
 }
 
 /// Makes an empty file or folder, with the folders above it up to `place`.
@@ -341,13 +333,16 @@ fn mount_path(
     flags: MsFlags,
     options: Option<&str>,
 ) -> io::Result<()> {
-    nix::mount::mount(source, place, kind, flags, options).map_err(|error| {
-        io::Error::other(format!(
-            "{} could not be mounted: {}",
-            place.display(),
-            error.desc()
-        ))
-    })
+    nix::mount::mount(source, place, kind, flags, options)
+        .map_err(|error| describe_mount_error(place, error))
+}
+
+fn describe_mount_error(place: &Path, error: nix::errno::Errno) -> io::Error {
+    io::Error::other(format!(
+        "{} could not be mounted: {}",
+        place.display(),
+        error.desc()
+    ))
 }
 
 #[cfg(test)]
