@@ -541,7 +541,14 @@ fn state(process: u32) -> String {
 
 /// Goes through the tries in an approach that `words` start, which end in the program. Returns what got through.
 fn through(words: &[&str]) -> Vec<String> {
-    let name = std::process::id().to_string();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener
+        .local_addr()
+        .expect("an address")
+        .port()
+        .to_string();
+    // The whole machine sees what the victim makes. Its port is no other test's, whereas tests of one process share their process's number.
+    let name = &port;
     let project = tempfile::tempdir().expect("a folder");
     let [script, probe] = [("victim.py", VICTIM), ("probe.py", PROBE)].map(|(file, text)| {
         let path = project.path().join(file);
@@ -551,7 +558,7 @@ fn through(words: &[&str]) -> Vec<String> {
     let mut command = std::process::Command::new("python3");
     command
         .arg(&script)
-        .arg(&name)
+        .arg(name)
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped());
     let mut victim = command.start();
@@ -560,12 +567,6 @@ fn through(words: &[&str]) -> Vec<String> {
     std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut said)
         .expect("it speaks");
     assert_eq!(said, "there\n");
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let port = listener
-        .local_addr()
-        .expect("an address")
-        .port()
-        .to_string();
     let code = Code::new(
         "network: [setup]\ntests:\n  shared:\n    - test -e \"$EVAL_WORKSPACE/right.txt\"\n",
         "",
@@ -592,7 +593,7 @@ fn through(words: &[&str]) -> Vec<String> {
         .envs(Project::environment());
     command
         .env("VICTIM", number.to_string())
-        .env("NAME", &name)
+        .env("NAME", name)
         .env("PORT", &port);
     command.env(
         "TRIES",
