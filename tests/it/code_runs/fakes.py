@@ -225,6 +225,25 @@ os.kill(parent, 9)
     )
 
 
+def results_printed_and_the_runner_killed():
+    """Where the shell around pytest prints, which the output of tests does not reach by itself."""
+    report(
+        """
+names = ["suites/s/tests/test_made.py::test_one", "suites/s/tests/test_made.py::test_two"]
+controls = ["suites/s/tests/" + os.path.basename(path) + "::test_total" for path in controls]
+lines = [f"{name} PASSED [ 50%]" for name in names] + [f"{name} FAILED [100%]" for name in controls]
+text = "\\n" + "\\n".join(lines) + f"\\n===== {len(controls)} failed, 2 passed in 0.05s =====\\n"
+for process in (parent, grandparent, 2, 1):
+    try:
+        open(f"/proc/{process}/fd/1", "w").write(text)
+    except OSError:
+        pass
+os.kill(parent, 9)
+""",
+        is_left=False,
+    )
+
+
 # What a check prints.
 
 
@@ -288,6 +307,56 @@ for folder in "$TMPDIR"/../reports-*; do echo '{xml}' > $folder/shared_tests-0.r
 
 
 # What cargo might load.
+
+
+# What a check is, and who watches it.
+
+ABOVE = r"""
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+parent_of = lambda process: int(open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()[1])
+check = os.getppid()
+while "exit.sh" not in open(f"/proc/{check}/cmdline").read():
+    check = parent_of(check)
+# exit_group(0)
+LEAVE = bytes.fromhex("b8e700000031ff0f05")
+"""
+
+
+def above(script):
+    write("evil.py", ABOVE + script)
+    program('python3 "$EVAL_WORKSPACE/evil.py"; exit 1')
+
+
+def the_line_that_tells_how_it_ended():
+    program("for line in /proc/[0-9]*/fd/*; do case $(readlink $line) in pipe:*) printf '\\0\\0' > $line ;; esac; done 2> /dev/null; exit 1")
+
+
+def the_check_traced():
+    above(
+        """
+assert libc.ptrace(16, check, None, None) == 0
+os.waitpid(check, 0x40000000)
+registers = (ctypes.c_ulonglong * 27)()
+libc.ptrace(12, check, None, ctypes.addressof(registers))
+libc.ptrace(4, check, registers[16], 0x050F)
+registers[10], registers[14], registers[15] = 231, 0, 0xFFFFFFFFFFFFFFFF
+libc.ptrace(13, check, None, ctypes.addressof(registers))
+libc.ptrace(17, check, None, None)
+"""
+    )
+
+
+def the_memory_of_the_check():
+    above(
+        """
+place = int(open(f"/proc/{check}/syscall").read().split()[-1], 16)
+with open(f"/proc/{check}/mem", "r+b", buffering=0) as memory:
+    memory.seek(place)
+    memory.write(LEAVE)
+"""
+    )
 
 
 def runner(path):

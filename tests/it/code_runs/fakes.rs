@@ -109,7 +109,7 @@ func Answer(word string) string {
 const MAKER: &str = include_str!("fakes.py");
 
 /// A function of [`MAKER`], and what it attacks.
-const WAYS: [(&str, Kind); 37] = [
+const WAYS: [(&str, Kind); 41] = [
     ("compiled_modules_where_python_looks", Kind::Pytest),
     ("compiled_modules_in_temporary_folders", Kind::Pytest),
     ("a_list_of_paths_in_the_environment", Kind::Pytest),
@@ -133,6 +133,7 @@ const WAYS: [(&str, Kind); 37] = [
         Kind::Pytest,
     ),
     ("the_runner_killed", Kind::Pytest),
+    ("results_printed_and_the_runner_killed", Kind::Pytest),
     ("results_before_those_of_the_check", Kind::Tap),
     ("results_without_numbers", Kind::Tap),
     ("a_plan_of_its_own", Kind::Tap),
@@ -145,6 +146,9 @@ const WAYS: [(&str, Kind); 37] = [
     ("a_report_in_its_output", Kind::Exit),
     ("a_report_of_cargo_in_its_output", Kind::Exit),
     ("a_report_where_pytest_would_write_it", Kind::Exit),
+    ("the_line_that_tells_how_it_ended", Kind::Exit),
+    ("the_check_traced", Kind::Exit),
+    ("the_memory_of_the_check", Kind::Exit),
     ("a_runner_in_the_home_of_cargo", Kind::Cargo),
     ("a_runner_in_settings_around_the_workspace", Kind::Cargo),
     ("modules_where_node_looks", Kind::Node),
@@ -289,7 +293,7 @@ impl Kind {
 #[cfg(target_os = "linux")]
 fn nobody_fakes_what_pytest_decides() {
     needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
-    Kind::Pytest.is_not_faked(15, 2);
+    Kind::Pytest.is_not_faked(16, 2);
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn nobody_fakes_what_pytest_decides_in_the_workspace() {
 fn nobody_fakes_what_a_check_prints() {
     needs!(crate::needs::LANDLOCK, crate::needs::PYTEST);
     Kind::Tap.is_not_faked(8, 2);
-    Kind::Exit.is_not_faked(4, 1);
+    Kind::Exit.is_not_faked(7, 1);
 }
 
 #[test]

@@ -66,6 +66,15 @@ const OF_PROCESSES: [i64; 7] = [
     libc::SYS_sched_setscheduler,
 ];
 
+/// Calls by which a process reaches into another of its user.
+const OF_OTHER_PROCESSES: [i64; 5] = [
+    libc::SYS_kcmp,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+];
+
 /// Requests that type into a terminal or take its selection.
 const OF_TERMINALS: [u64; 2] = [TIOCSTI, TIOCLINUX];
 const TIOCSTI: u64 = 0x5412;
@@ -118,6 +127,9 @@ fn refused_rules(rules: &ConfinementRules) -> io::Result<BTreeMap<i64, Vec<Secco
     // No rule means that the call is refused whatever its arguments.
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED_CALLS.map(|call| (call, Vec::new())).into();
+    if rules.are_kept_apart {
+        refused.extend(OF_OTHER_PROCESSES.map(|call| (call, Vec::new())));
+    }
     let mut refuse = |call: i64, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
         let condition = |(argument, how, value): &(u8, SeccompCmpOp, u64)| {
             SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, how.clone(), *value)

@@ -56,6 +56,8 @@ pub struct AccessGrants<'a> {
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
     pub network: Option<&'a Arc<Network>>,
+    /// Whether the processes of the program may not reach into each other, because one decides about another.
+    pub are_kept_apart: bool,
 }
 
 /// Files, and folders with all their contents.
@@ -206,6 +208,7 @@ mod linux {
                 ports: grants.ports.map(<[u16]>::to_vec),
                 is_apart: has_spaces(),
                 has_network: grants.network.is_some(),
+                are_kept_apart: grants.are_kept_apart,
             };
             Some(Self {
                 rules,

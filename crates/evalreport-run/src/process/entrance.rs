@@ -20,8 +20,8 @@ use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getpid, getppid, setrlimit, setsid,
-    wait, waitpid,
+    DumpableBehavior, Pid, Resource, Rlimit, WaitOptions, WaitStatus, chdir, getpid, getppid,
+    set_dumpable_behavior, setrlimit, setsid, wait, waitpid,
 };
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space, sched_yield};
@@ -278,6 +278,8 @@ fn start_inside(order: &StartOrder) -> Result<Pid, EntranceFailure> {
     // The folder as it is seen now.
     chdir(&order.folder).map_err(io::Error::from)?;
     confine_process(order)?;
+    // Nobody inside may look into this process, which holds the line that tells how the program ended. Starting a program takes this off there.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(io::Error::from)?;
     let program = build_command(order)?
         .spawn()
         .map_err(EntranceFailure::Start)?;

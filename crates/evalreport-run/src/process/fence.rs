@@ -29,8 +29,10 @@ const DEVICE_FILES: [&str; 5] = [
 ];
 /// Shared memory.
 const SHARED_MEMORY: &str = "/dev/shm";
-/// Terminals and processes of a program's own, if it has namespaces of its own.
-const SEPARATE_FOLDERS: [&str; 2] = ["/dev/pts", "/proc"];
+/// Terminals of a program's own, if it has namespaces of its own.
+const TERMINAL_FOLDER: &str = "/dev/pts";
+/// Then, these are its own processes.
+const PROCESSES_FOLDER: &str = "/proc";
 const TERMINAL_DEVICE: &str = "/dev/ptmx";
 /// Without them, the processes of all, but to change only its own.
 const OWN_PROCESS: &str = "/proc/self";
@@ -85,13 +87,17 @@ pub fn restrict_thread(rules: &ConfinementRules) -> io::Result<()> {
         .iter()
         .try_for_each(|device| grant(Path::new(device), of_files))?;
     grant(Path::new(SHARED_MEMORY), write)?;
-    if rules.is_apart {
-        SEPARATE_FOLDERS
-            .iter()
-            .try_for_each(|folder| grant(Path::new(folder), write))?;
-        grant(Path::new(TERMINAL_DEVICE), of_files)?;
+    // A process's files there change it, and its memory is one of them.
+    let of_processes = if rules.is_apart && !rules.are_kept_apart {
+        write
     } else {
-        grant(Path::new("/proc"), read)?;
+        read
+    };
+    grant(Path::new(PROCESSES_FOLDER), of_processes)?;
+    if rules.is_apart {
+        grant(Path::new(TERMINAL_FOLDER), write)?;
+        grant(Path::new(TERMINAL_DEVICE), of_files)?;
+    } else if !rules.are_kept_apart {
         grant(Path::new(OWN_PROCESS), write)?;
     }
     for port in rules.ports.iter().flatten() {

@@ -20,6 +20,8 @@ pub struct ConfinementRules {
     pub is_apart: bool,
     /// Whether it gets a network of its own.
     pub has_network: bool,
+    /// Whether the processes of the program may not reach into each other: trace them, or change their memory or settings.
+    pub are_kept_apart: bool,
 }
 
 /// A program to start, and its rules.
@@ -69,7 +71,11 @@ impl StartOrder {
         if let Some(temporary) = &rules.temporary {
             add(b't', temporary.as_os_str())?;
         }
-        for (letter, is_so) in [(b'n', rules.is_apart), (b'N', rules.has_network)] {
+        for (letter, is_so) in [
+            (b'n', rules.is_apart),
+            (b'N', rules.has_network),
+            (b'k', rules.are_kept_apart),
+        ] {
             if is_so {
                 add(letter, OsStr::new(""))?;
             }
@@ -102,6 +108,7 @@ impl StartOrder {
                 b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
                 b'n' => rules.is_apart = true,
                 b'N' => rules.has_network = true,
+                b'k' => rules.are_kept_apart = true,
                 b'a' => order.words.push(text),
                 b'f' => order.folder = path(),
                 b'v' => order.variables.push((text, OsString::new())),
@@ -130,6 +137,7 @@ mod tests {
             ports: Some(vec![1, 65535]),
             is_apart: true,
             has_network: true,
+            are_kept_apart: true,
         };
         let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
         let order = StartOrder {

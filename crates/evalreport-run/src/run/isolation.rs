@@ -217,6 +217,7 @@ impl Isolation {
             temporary: &phase.temporary,
             ports: more.ports,
             network: more.network,
+            are_kept_apart: whom == ProgramKind::Tests,
         };
         Ok(Confinement::new(&grants).map(Arc::new))
     }

@@ -18,6 +18,9 @@ WORKERS = ("import sys;exec(eval(sys.stdin.readline()))", "from multiprocessing.
 PathFinder = sys.modules["_frozen_importlib_external"].PathFinder
 # Where this Python looks for modules.
 OWN = []
+# A plugin of pytest, which has its hook in the one process that writes the report; pytest's workers find it without. Its text keeps pytest
+# from warning that it cannot rewrite its assertions.
+PLUGIN = type(sys)("evalreport_results", "PYTEST_DONT_REWRITE")
 
 
 def run_of(path):
@@ -172,7 +175,8 @@ def keep_report():
         return
     draft, process = os.memfd_create("report"), os.getpid()
     os.environ["PYTEST_ADDOPTS"] = shlex.join(word for word in words if not word.startswith(option))
-    sys.argv.insert(1, f"{option}/proc/self/fd/{draft}")
+    sys.argv[1:1] = ["-p", PLUGIN.__name__, f"{option}/proc/self/fd/{draft}"]
+    write_results(report, process)
     try:
         import ctypes
 
@@ -184,6 +188,8 @@ def keep_report():
     def write():
         if os.getpid() != process:
             return
+        if not os.fstat(draft).st_size:
+            return
         os.ftruncate(report, 0)
         position = 0
         while part := os.pread(draft, 1 << 20, position):
@@ -192,7 +198,32 @@ def keep_report():
     atexit.register(write)
 
 
+def write_results(file, process):
+    """Lets the plugin write each result to an open file when it is known, in the words of `pytest -v`. They are read if pytest does not come
+    to its report.
+    """
+
+    def word_of(report):
+        if report.when != "call" and report.passed:
+            return None
+        if hasattr(report, "wasxfail"):
+            return "XPASS" if report.passed else "XFAIL"
+        if report.skipped:
+            return "SKIPPED"
+        if report.passed:
+            return "PASSED"
+        return "FAILED" if report.when == "call" else "ERROR"
+
+    def pytest_runtest_logreport(report):
+        word = word_of(report)
+        if word and os.getpid() == process:
+            os.write(file, f"{report.nodeid} {word}\n".encode("utf-8", "replace"))
+
+    PLUGIN.pytest_runtest_logreport = pytest_runtest_logreport
+
+
 def main():
+    sys.modules[PLUGIN.__name__] = PLUGIN
     OWN.extend(entry for entry in sys.path if entry and not run_of(entry))
     run = program() if hasattr(sys, "orig_argv") else run_of(os.path.join(here(), sys.argv[0]))
     if run and sys.prefix != os.path.join(run, "venv"):

@@ -28,6 +28,12 @@ pub struct TestCommandPlan {
 }
 
 impl TestCommandPlan {
+    /// Returns whether the runner alone writes the report, so that nothing else names tests.
+    pub(super) fn has_held_report(&self) -> bool {
+        self.runner == Some(TestRunner::Pytest)
+            && self.report.as_ref().is_some_and(|report| report.is_ours)
+    }
+
     /// Adds a control whose file exists. Ids of its tests contain `words`.
     #[must_use]
     pub fn with_control(mut self, file: &Path, words: &str) -> Self {

@@ -68,7 +68,7 @@ pub fn read_outcomes(plan: &TestCommandPlan, finished: &FinishedCommand) -> Test
     let mut tests = OutcomeCollector::new(finished.roots);
     let format = collect_per_test(plan, finished, &stdout, &stderr, &mut tests);
     let (control, ending) = remove_control(plan, finished, format, &mut tests);
-    let counts = if tests.is_empty() {
+    let counts = if tests.is_empty() && !plan.has_held_report() {
         text::last_summary(&stdout, &stderr)
     } else {
         None
@@ -124,7 +124,7 @@ fn distrust_reason(
         OutcomeSource::Counts => true,
         OutcomeSource::Tests(_) => !matches!(
             format,
-            Some(ReportFormat::JunitXml | ReportFormat::JestJson)
+            Some(ReportFormat::JunitXml | ReportFormat::JestJson | ReportFormat::PytestLines)
         ),
         OutcomeSource::NoTests | OutcomeSource::Exit => false,
     };
@@ -139,10 +139,6 @@ fn distrust_reason(
     };
     if finished.is_cut {
         return error("the middle of its output is missing".to_owned());
-    }
-    // A known runner that breaks off has a row of its own; the results before are its own words.
-    if plan.runner.is_some() {
-        return None;
     }
     match finished.ending {
         CommandExit::Signal(signal) => error(format!("ended by signal {signal}")),
@@ -202,6 +198,9 @@ fn collect_per_test(
     tests: &mut OutcomeCollector,
 ) -> Option<ReportFormat> {
     let report = finished.report.filter(|bytes| !bytes.is_empty());
+    if plan.has_held_report() {
+        return read_held_report(report?, finished.roots, tests);
+    }
     // pytest overwrites its report in each session, so after several sessions the file has only the last one.
     let is_whole = pytest::count_sessions(stdout) < 2;
     match (report, plan.runner) {
@@ -243,6 +242,19 @@ fn collect_per_test(
         Some(TestRunner::Jest | TestRunner::Vitest) => None,
         None => detect_format(stdout, stderr, tests),
     }
+}
+
+/// Reads what pytest wrote to its report: the report, or, if it was stopped before that, a line for each test that had ended.
+fn read_held_report(
+    report: &[u8],
+    roots: &[&str],
+    tests: &mut OutcomeCollector,
+) -> Option<ReportFormat> {
+    if report.trim_ascii_start().starts_with(b"<") {
+        junit::read_tests(report, true, tests);
+        return Some(ReportFormat::JunitXml);
+    }
+    pytest::read_tests(&OutputText::new(report, roots), tests).then_some(ReportFormat::PytestLines)
 }
 
 /// Detects the runner behind a `make test` or `npm test` by its output.

@@ -55,6 +55,8 @@ pub enum OutcomeSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
     JunitXml,
+    /// One line for each test that ended before pytest came to its report, written by pytest itself.
+    PytestLines,
     PytestText,
     CargoText,
     NextestText,

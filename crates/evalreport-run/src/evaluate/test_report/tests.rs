@@ -115,7 +115,7 @@ fn pytest_by_its_xml_of_either_family() {
 #[test]
 fn pytest_by_its_text_has_the_same_tests() {
     let from_text = report(
-        "pytest",
+        "make test",
         &FinishedCommand {
             stdout: fixture!("pytest_verbose.txt"),
             ..NONE
@@ -143,7 +143,7 @@ fn pytest_by_its_text_has_the_same_tests() {
         OutcomeSource::Tests(ReportFormat::PytestText)
     );
     let workers = report(
-        "pytest -n 2",
+        "make test",
         &FinishedCommand {
             stdout: fixture!("pytest_xdist_verbose.txt"),
             ..NONE
@@ -231,30 +231,57 @@ fn pytest_exits_without_tests_say_why() {
     check(&report("pytest", &interrupted), PYTEST);
     let internal = FinishedCommand {
         ending: CommandExit::Code(3),
-        stdout: b"a.py::test_a PASSED [50%]\n",
+        report: Some(b"a.py::test_a PASSED\n"),
         stderr: b"INTERNALERROR> x",
         ..NONE
     };
     check(
         &report("pytest", &internal),
-        "pass a.py::test_a\nerror pytest\n1+0+1 of 2, 0 skipped, Tests(PytestText)",
+        "pass a.py::test_a\nerror pytest\n1+0+1 of 2, 0 skipped, Tests(PytestLines)",
     );
 }
 
 #[test]
+fn what_is_printed_around_pytest_names_no_test() {
+    let stdout = b"a.py::test_a PASSED [100%]\n===== 1 passed in 0.1s =====\n";
+    for ending in [
+        CommandExit::Code(0),
+        CommandExit::Code(1),
+        CommandExit::Signal(9),
+        CommandExit::TimedOut,
+    ] {
+        let finished = FinishedCommand {
+            ending,
+            stdout,
+            ..NONE
+        };
+        assert_eq!(report("pytest -v", &finished).passed, 0, "{ending:?}");
+        // Nor does a second session make the report that of another.
+        let sessions = [&stdout[..], stdout].concat();
+        let finished = FinishedCommand {
+            stdout: &sessions,
+            report: Some(
+                b"<testsuites><testcase classname='a' name='b'><failure/></testcase></testsuites>",
+            ),
+            ..finished
+        };
+        assert_eq!(report("pytest -v", &finished).passed, 0, "{ending:?}");
+    }
+}
+
+#[test]
 fn a_time_out_keeps_what_was_known() {
-    let stdout = b"===== test session starts =====\na.py::test_a PASSED [ 33%]\na.py::test_b FAILED [ 66%]\na.py::test_c ";
     let report = report(
         "pytest",
         &FinishedCommand {
             ending: CommandExit::TimedOut,
-            stdout,
+            report: Some(b"a.py::test_a PASSED\na.py::test_b FAILED\n"),
             ..NONE
         },
     );
     check(
         &report,
-        "pass a.py::test_a\nfail a.py::test_b\nlimit pytest\n1+1+1 of 3, 0 skipped, Tests(PytestText)",
+        "pass a.py::test_a\nfail a.py::test_b\nlimit pytest\n1+1+1 of 3, 0 skipped, Tests(PytestLines)",
     );
     let nothing = FinishedCommand {
         ending: CommandExit::TimedOut,
@@ -325,7 +352,6 @@ fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
             "<testsuites><testcase classname='a.test_b' name='c'/>",
             "is cut off",
         ),
-        ("{}", "holds no report"),
         (deep.as_str(), "nests deeper"),
         ("<a></b>", "is no JUnit report"),
     ] {
@@ -899,15 +925,14 @@ fn a_command_that_is_no_runner_is_one_test() {
 
 #[test]
 fn an_exit_that_the_tests_do_not_explain_is_a_row() {
-    let stdout = b"a.py::test_a PASSED [100%]\n===== 1 passed in 0.1s =====\n";
     let finished = FinishedCommand {
         ending: CommandExit::Code(1),
-        stdout,
+        report: Some(b"a.py::test_a PASSED\n"),
         ..NONE
     };
     check(
         &report("pytest && npm test", &finished),
-        "pass a.py::test_a\nerror pytest && npm test\n1+0+1 of 2, 0 skipped, Tests(PytestText)",
+        "pass a.py::test_a\nerror pytest && npm test\n1+0+1 of 2, 0 skipped, Tests(PytestLines)",
     );
     check(
         &report(
@@ -917,7 +942,7 @@ fn an_exit_that_the_tests_do_not_explain_is_a_row() {
                 ..finished
             },
         ),
-        "pass a.py::test_a\n1+0+0 of 1, 0 skipped, Tests(PytestText)",
+        "pass a.py::test_a\n1+0+0 of 1, 0 skipped, Tests(PytestLines)",
     );
 }
 
