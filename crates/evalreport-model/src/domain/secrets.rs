@@ -14,7 +14,7 @@ use super::secret_forms::{
 };
 
 /// Words in a variable's name, separated by underscores, that mark it as secret.
-const NAME_WORDS: [&str; 28] = [
+const NAME_WORDS: [&str; 32] = [
     "AUTH",
     "AUTHORIZATION",
     "BEARER",
@@ -35,13 +35,17 @@ const NAME_WORDS: [&str; 28] = [
     "PASSWD",
     "PASSWORDS",
     "PAT",
+    "PIN",
     "PRIVATE",
+    "PW",
     "PWD",
     "SALT",
     "SALTS",
     "SECRETS",
     "SK",
     "TOKENS",
+    "TOTP",
+    "UNSEAL",
     "WEBHOOK",
 ];
 /// Suffixes of words that mark a variable as secret, as in `PGPASSWORD` and `GHTOKEN`.
@@ -64,7 +68,12 @@ const WORD_ENDS: [&str; 16] = [
     "TOKEN",
 ];
 /// Words that mark a variable as secret if they are beside each other.
-const WORD_PAIRS: [(&str, &str); 1] = [("CONNECTION", "STRING")];
+const WORD_PAIRS: [(&str, &str); 4] = [
+    ("ACCESS", "CODE"),
+    ("CONNECTION", "STRING"),
+    ("OTP", "SEED"),
+    ("SEED", "PHRASE"),
+];
 /// End of words such as `SSHPASS`.
 const PASS_SUFFIX: &str = "PASS";
 /// Words that end in [`PASS_SUFFIX`] and have nothing to do with passwords.
@@ -733,6 +742,11 @@ mod tests {
             ("ANYTHING", "ghp_0123456789abcdefghij"),
             ("NOTIFY", "https://hooks.slack.com/services/T0/B0/xyz"),
             ("DB_PASS", "x"),
+            ("DB_PW", "x"),
+            ("CARD_PIN", "x"),
+            ("VAULT_UNSEAL", "x"),
+            ("DOOR_ACCESS_CODE", "x"),
+            ("OTP_SEED", "x"),
             ("SMTP_PASS", "x"),
             ("DB_PASS_2", "x"),
             ("SSHPASS", "x"),
