@@ -113,11 +113,23 @@ fn fixed_failures_table(fixed: &[VerifiedFailure]) -> ReportTable {
     table
 }
 
-/// Returns the test with its message, cut for a cell.
+/// Returns the test with the first line of its message, cut for a cell.
 fn failure_text(test: Option<&String>, said: &str) -> String {
-    match test {
-        Some(test) if !said.contains(test.as_str()) => first_line(&format!("{test}: {said}")),
-        Some(_) | None => first_line(said),
+    let Some(test) = test else {
+        return first_line(said);
+    };
+    // Some runners put the test's name above its message, or before it.
+    let lines = said.lines().map(str::trim);
+    let message = lines
+        .map(|line| {
+            let rest = line.strip_prefix(test.as_str()).unwrap_or(line);
+            rest.trim_start_matches([':', ' ', '-'])
+        })
+        .find(|line| !line.is_empty());
+    match message {
+        Some(message) if message.contains(test.as_str()) => first_line(message),
+        Some(message) => first_line(&format!("{test}: {message}")),
+        None => test.clone(),
     }
 }
 
