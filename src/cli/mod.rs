@@ -103,7 +103,7 @@ use options::{EXIT_CODES, Global};
 
 /// Compare AI agents: pass rates, costs, and whether the differences are real
 #[derive(Parser)]
-#[command(name = "evalreport", version, about, max_term_width = 120, disable_help_subcommand = true, after_help = EXIT_CODES)]
+#[command(name = "evalreport", version, about, max_term_width = short_help::MAX_WIDTH, disable_help_subcommand = true, after_help = EXIT_CODES)]
 struct Arguments {
     #[command(flatten)]
     global: Global,

@@ -40,6 +40,9 @@ pub(super) fn print_overview(to_stderr: bool) -> io::Result<()> {
     }
 }
 
+/// The largest width of help.
+pub(super) const MAX_WIDTH: usize = 120;
+
 /// Returns the short help of the program.
 fn overview() -> String {
     let mut text = String::from(
@@ -113,22 +116,38 @@ fn fit_named(command: clap::Command, words: &[String]) -> clap::Command {
     }
 }
 
-/// Hides options from the short help until it is short: those with a heading first, from the last on, then the command's own.
-fn fit_command(mut command: clap::Command) -> clap::Command {
+/// Hides options from the short help until it is short, from the last on: those with a heading first, then the command's own, and at the end
+/// those that its examples use.
+fn fit_command(command: clap::Command) -> clap::Command {
+    let examples = command
+        .get_after_help()
+        .map_or_else(String::new, ToString::to_string);
+    let is_used = |argument: &clap::Arg| {
+        argument
+            .get_long()
+            .is_some_and(|long| examples.contains(&format!("--{long} ")))
+    };
+    // The whole program's width, which the command does not know yet.
+    let mut command = command.max_term_width(MAX_WIDTH);
     // Lines of the options of every command, which the command does not know yet.
     let most = MAX_LINES - 4;
     while command.clone().render_help().to_string().lines().count() > most {
         let is_seen =
             |argument: &&clap::Arg| !argument.is_positional() && !argument.is_hide_short_help_set();
-        let last = |with_heading: bool| {
+        let last = |with_heading: bool, used: bool| {
             command
                 .get_arguments()
                 .filter(is_seen)
                 .filter(|argument| argument.get_help_heading().is_some() == with_heading)
+                .filter(|argument| is_used(argument) == used)
                 .last()
                 .map(|argument| argument.get_id().clone())
         };
-        let Some(id) = last(true).or_else(|| last(false)) else {
+        let order = [(true, false), (false, false), (true, true), (false, true)];
+        let Some(id) = order
+            .into_iter()
+            .find_map(|(heading, used)| last(heading, used))
+        else {
             break;
         };
         command = command.mut_arg(id, |argument| argument.hide_short_help(true));
