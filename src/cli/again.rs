@@ -24,6 +24,7 @@ use super::clock;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::output;
+use super::selection::LAST_WORD;
 use super::settings::Settings;
 
 /// How the error of a run begins whose approach worked and whose tests could not be run.
@@ -92,6 +93,24 @@ pub(super) fn plan_retry(
     Ok((batch, arms))
 }
 
+/// Returns how many finished runs of a batch another attempt would complete.
+pub(super) fn count_repeatable(
+    store: &Store,
+    batch: &Batch,
+    records: &[Run],
+) -> Result<usize, CommandFailure> {
+    let mut count = 0;
+    for record in records {
+        let planned = batch.runs.iter().find(|run| run.id == record.id);
+        if let Some(run) = planned
+            && find_repetition(store, record, run)?.is_some()
+        {
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
 /// Plans tests of the kept output of runs.
 pub(super) fn plan_retest(
     settings: &Settings,
@@ -101,12 +120,18 @@ pub(super) fn plan_retest(
     let store = settings.store();
     let all = load_batches(&store);
     let (mut batch, mut arms) = (new_batch(maker), Vec::new());
+    let newest = all.iter().max_by_key(|batch| &batch.id);
     for text in ids {
         let found: Vec<(&Batch, &PlannedRun)> = all
             .iter()
             .flat_map(|batch| batch.runs.iter().map(move |run| (batch, run)))
             .filter(|(_, run)| run.id.as_str().starts_with(text.as_str()))
             .collect();
+        let newest_run = newest.and_then(|batch| Some((batch, batch.runs.last()?)));
+        let found = match newest_run {
+            Some(run) if text == LAST_WORD => vec![run],
+            _ => found,
+        };
         let (earlier, run) = match found.as_slice() {
             [one] => *one,
             [] => {
@@ -115,7 +140,10 @@ pub(super) fn plan_retest(
                     escape_invisible(text),
                     display_path(store.root())
                 ))
-                .with_hint("`evalreport list --runs` shows the ids"));
+                .with_hint(format!(
+                    "`{}` shows the ids",
+                    settings.command_here(&["list", "--runs"])
+                )));
             }
             several => {
                 return Err(CommandFailure::new(format!(

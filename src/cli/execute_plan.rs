@@ -37,7 +37,7 @@ use super::options::Carrying;
 use super::progress_view::PlanWatch;
 use super::settings::Settings;
 use super::until::{RepeatRule, StoppingRule};
-use super::{adaptive, batch_summary, exit_code, output, policy};
+use super::{adaptive, again, batch_summary, exit_code, output, policy};
 
 /// Maximum duration of an immediate stop.
 const MAX_STOP_TIME: Duration = Duration::from_secs(2);
@@ -687,7 +687,7 @@ pub(super) fn print_conclusion(
         .filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks)
     {
         let tables = adaptive::print_verdicts(settings, &carried.batch, &carried.records, chosen)?;
-        output::print_message(settings, &describe_place(settings, &carried.batch));
+        print_next_steps(settings, carried)?;
         let code = batch_summary::report_batch(
             settings,
             &carried.batch,
@@ -707,7 +707,7 @@ pub(super) fn print_conclusion(
             ),
         );
     }
-    output::print_message(settings, &describe_place(settings, &carried.batch));
+    print_next_steps(settings, carried)?;
     let code = batch_summary::report_batch(
         settings,
         &carried.batch,
@@ -718,26 +718,38 @@ pub(super) fn print_conclusion(
     Ok(BatchConclusion { code, tables })
 }
 
+/// Says what may be asked again, where the results are, and which command reads the answer again.
+fn print_next_steps(settings: &Settings, carried: &ExecutedBatch) -> Result<(), CommandFailure> {
+    let open = again::count_repeatable(&settings.store(), &carried.batch, &carried.records)?;
+    if open > 0 {
+        let command = settings.command_here(&["run", "--retry"]);
+        output::print_message(
+            settings,
+            &format!(
+                "{} lack outcomes because of outages or failed starts – ask only for these: {command}",
+                output::format_count(open, "run")
+            ),
+        );
+    }
+    output::print_message(settings, &describe_place(settings, &carried.batch));
+    Ok(())
+}
+
 /// Says where the results are, and the command that reads the answer again.
 fn describe_place(settings: &Settings, batch: &Batch) -> String {
     let suites: BTreeSet<&str> = batch.arms.iter().map(|arm| arm.suite.as_str()).collect();
     let is_compared = suites
         .iter()
         .any(|suite| batch.arms.iter().filter(|arm| arm.suite == **suite).count() > 1);
-    let words = match suites.first() {
+    let command = match suites.first() {
         Some(suite) if is_compared && suites.len() == 1 => {
-            vec!["compare".to_owned(), shell_word(suite)]
+            settings.command_here(&["compare", &shell_word(suite)])
         }
-        _ if is_compared => vec!["compare".to_owned()],
-        _ => vec!["show".to_owned(), "last".to_owned()],
+        _ if is_compared => settings.command_here(&["compare"]),
+        _ => settings.command_here(&["show", "last"]),
     };
-    let command = words
-        .into_iter()
-        .chain(settings.location_options())
-        .collect::<Vec<String>>()
-        .join(" ");
     format!(
-        "results in {}, batch {} – read them again: evalreport {command}",
+        "results in {}, batch {} – read them again: {command}",
         display_path(settings.store().root()),
         batch.id
     )

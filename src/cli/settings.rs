@@ -232,6 +232,16 @@ impl Settings {
             .with_added_records(self.added.clone())
     }
 
+    /// Returns a command of ours, of shell words, that reads and writes where this one does.
+    pub fn command_here(&self, words: &[&str]) -> String {
+        let places = self.location_options();
+        let words = words
+            .iter()
+            .copied()
+            .chain(places.iter().map(String::as_str));
+        format!("evalreport {}", words.collect::<Vec<&str>>().join(" "))
+    }
+
     /// Returns the options, as shell words, with which another command in the same folder finds the same configuration and results. Leaves
     /// out defaults.
     pub fn location_options(&self) -> Vec<String> {
