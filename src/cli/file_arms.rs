@@ -15,7 +15,7 @@ use super::assignments::parse_assignments;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
-use super::import_arguments::TableColumns;
+use super::import_arguments::{GivenArmColumns, TableColumns};
 use super::options::OfFiles;
 use super::proposal;
 use super::settings::Settings;
@@ -37,6 +37,12 @@ pub(super) struct FileOptions {
 enum PartOfPath {
     File,
     Folder,
+}
+
+/// Takes the column that is named as `@COLUMN` from names that select runs.
+fn take_column(names: &mut Vec<String>) -> Option<String> {
+    let place = names.iter().position(|name| name.starts_with('@'))?;
+    names.remove(place).strip_prefix('@').map(str::to_owned)
 }
 
 impl FileOptions {
@@ -62,7 +68,12 @@ impl FileOptions {
         } else {
             "--set"
         };
-        let columns = given.columns.clone();
+        let mut columns = given.columns.clone();
+        columns.of_arms = GivenArmColumns {
+            approach: take_column(&mut filter.approaches),
+            model: take_column(&mut filter.models),
+            suite: take_column(&mut filter.suites),
+        };
         if !has_files && !proposal::column_words(&columns).is_empty() {
             return Err(CommandFailure::new(
                 "an option says what a table's columns mean, and the command names no file",

@@ -95,6 +95,17 @@ pub(super) struct TableColumns {
     /// Path of the rows in a document, for example runs[].results
     #[arg(long, value_name = "PATH")]
     pub list: Option<String>,
+    /// Given as `@COLUMN` where the option's plain value selects runs.
+    #[arg(skip)]
+    pub of_arms: GivenArmColumns,
+}
+
+/// Columns that name the arms of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GivenArmColumns {
+    pub approach: Option<String>,
+    pub model: Option<String>,
+    pub suite: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -52,6 +52,7 @@ pub(super) fn column_hints(columns: &TableColumns) -> Result<TableHints, Command
         decimal,
         sheet,
         list,
+        of_arms,
     } = columns;
     let values = parse_assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values
@@ -71,6 +72,9 @@ pub(super) fn column_hints(columns: &TableColumns) -> Result<TableHints, Command
         Wide::Attempts => WideKind::Attempts,
     });
     Ok(TableHints {
+        approach: of_arms.approach.clone(),
+        model: of_arms.model.clone(),
+        suite: of_arms.suite.clone(),
         item: item.clone(),
         passed: passed.clone(),
         score: score.clone(),
@@ -301,8 +305,12 @@ fn given_columns(columns: &TableColumns) -> Vec<(&'static str, Option<String>)> 
         decimal,
         sheet,
         list,
+        of_arms,
     } = columns;
     let single = [
+        ("--approach", of_arms.approach.clone()),
+        ("--model", of_arms.model.clone()),
+        ("--suite", of_arms.suite.clone()),
         ("--item", item.clone()),
         ("--passed", passed.clone()),
         ("--score", score.clone()),
@@ -396,13 +404,19 @@ pub(super) fn answering_command(
     own: &[String],
     option: &str,
 ) -> String {
-    // In other commands, these options select runs.
-    const OF_IMPORT: [&str; 4] = ["--approach", "--model", "--suite", "--map"];
+    // In other commands, these options select runs, but for columns.
+    const OF_ARMS: [&str; 3] = ["--approach", "--model", "--suite"];
     let more = split_shell_words(option).unwrap_or_default();
-    if settings.typed.is_empty() || more.iter().any(|word| OF_IMPORT.contains(&word.as_str())) {
+    if settings.typed.is_empty() || more.iter().any(|word| word == "--map") {
         let options: Vec<String> = own.iter().cloned().chain([option.to_owned()]).collect();
         return import_command(settings, files, &options);
     }
+    let option = match more.as_slice() {
+        [name, column] if OF_ARMS.contains(&name.as_str()) && !column.starts_with('@') => {
+            format!("{name} {}", shell_word(&format!("@{column}")))
+        }
+        _ => option.to_owned(),
+    };
     // An option that is given again has one value.
     let is_given = |name: &str| {
         name.starts_with("--") && name != "--value" && more.iter().any(|word| word == name)
