@@ -15,6 +15,8 @@ use super::world::{Share, World, nth};
 /// Nights before anything changes, all of which a full baseline has.
 const BEFORE: usize = 7;
 const WORLDS: u64 = 300;
+/// Runs that a gate asks for before it rules on tests.
+const MIN_RUNS: usize = 3;
 
 /// How an arm's nights come about.
 #[derive(Clone, Copy)]
@@ -163,7 +165,10 @@ impl NightJudge for Nights {
     fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
         let (change, found) = self.difference(nights, baseline);
         let floor = -self.suite.limit;
+        // Of tests, only several runs are evidence.
+        let is_enough = !self.suite.of_tests || nights.len() * self.suite.runs >= MIN_RUNS;
         let ruling = match found {
+            _ if !is_enough => Ruling::Inconclusive,
             Some((interval, _)) => stats::rule_on_change(interval, floor),
             None => stats::rule_point(change, floor),
         };
@@ -171,7 +176,7 @@ impl NightJudge for Nights {
         JudgedNights {
             ruling,
             is_within,
-            is_enough: true,
+            is_enough,
         }
     }
 
@@ -181,7 +186,7 @@ impl NightJudge for Nights {
     }
 }
 
-const SUITES: [Suite; 7] = [
+const SUITES: [Suite; 9] = [
     Suite {
         of_tests: false,
         items: 10,
@@ -221,6 +226,22 @@ const SUITES: [Suite; 7] = [
         flaky: 0.4,
         nightly: 0.0,
         limit: 0.0,
+    },
+    Suite {
+        of_tests: true,
+        items: 60,
+        runs: 1,
+        flaky: 0.05,
+        nightly: 0.0,
+        limit: 0.05,
+    },
+    Suite {
+        of_tests: true,
+        items: 20,
+        runs: 1,
+        flaky: 0.2,
+        nightly: 0.0,
+        limit: 0.05,
     },
     Suite {
         of_tests: true,

@@ -140,9 +140,9 @@ fn describe_mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<St
         MismatchKind::Limit => differs(what.unwrap_or("limit")),
         MismatchKind::SuiteVersion => {
             let short = |version: &Option<String>| {
-                version
-                    .as_deref()
-                    .map_or_else(|| "unknown".to_owned(), phrases::short_version)
+                // A baseline may have several.
+                let each = version.as_deref().unwrap_or("unknown").split(" and ");
+                phrases::join_list(&each.map(phrases::short_version).collect::<Vec<_>>())
             };
             format!(
                 "different suite version ({}, {})",

@@ -673,10 +673,11 @@ fn apply_rule_on_course(
         }
         NightState::Repaired { nights } => {
             let on = dated(&[newest]).since;
+            let NightDates { since, count, .. } = dated(nights);
             check.repaired = Some(RepairedRegression {
-                since: dated(nights).since,
+                since,
                 on,
-                nights: nights.len() as u64,
+                nights: count,
             });
         }
         NightState::Open { nights } => {
@@ -692,6 +693,7 @@ fn apply_rule_on_course(
                     (Ruling::Regression, Basis::StillOpen, None);
             }
             let NightDates {
+                count,
                 since,
                 batches,
                 began,
@@ -700,7 +702,7 @@ fn apply_rule_on_course(
             check.regressed = Some(OpenRegression {
                 since,
                 batches,
-                nights: nights.len() as u64,
+                nights: count,
                 newest: alone,
                 began,
                 last,

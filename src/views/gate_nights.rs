@@ -337,6 +337,8 @@ impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
 
 /// The day and the batches of some nights.
 pub(super) struct NightDates {
+    /// How many nights they are for people: files of one day are one.
+    pub count: u64,
     pub since: Option<NaiveDate>,
     pub batches: Vec<String>,
     pub began: Option<DateTime<Utc>>,
@@ -361,12 +363,19 @@ impl NightDates {
             .map(|key| key.batch.to_owned())
             .collect();
         batches.dedup();
+        let of_people: BTreeSet<(Option<NaiveDate>, &str)> = rows
+            .iter()
+            .flatten()
+            .map(|row| night_key(&row.run))
+            .map(|key| (key.day, if key.day.is_some() { "" } else { key.batch }))
+            .collect();
         let (began, last) = (
             rows.first().and_then(|rows| times(rows)),
             rows.last().and_then(|rows| times(rows)),
         );
         Self {
             since: began.map(|time| time.date_naive()),
+            count: of_people.len() as u64,
             batches,
             began,
             last,

@@ -117,7 +117,13 @@ pub fn compare_to_baseline<'a>(
                     (head, group_by_arm(beside, *of_baseline), nights, None)
                 }
                 BaselineSelection::Last(last) => {
-                    let head = group_by_arm(&rows, BatchSelection::NewestBatch);
+                    // All runs that somebody named are new, however many nights they are.
+                    let new = if filter.ids.is_empty() {
+                        BatchSelection::NewestBatch
+                    } else {
+                        BatchSelection::AllBatches
+                    };
+                    let head = group_by_arm(&rows, new);
                     let nights: Vec<Vec<Vec<&RunRow>>> =
                         head.iter().map(|arm| nights_before(arm, beside)).collect();
                     let newest = nights

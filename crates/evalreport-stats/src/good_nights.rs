@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Ruling;
 
-/// So many nights in a row within the limit end a regression without further evidence.
+/// So many nights in a row within the limit end a regression without further evidence, and so many beyond it are judged together.
 pub const ENOUGH_IN_A_ROW: usize = 3;
 
 /// What a rule about a level says of some nights against others.
@@ -56,10 +56,16 @@ pub enum NightState {
 /// - they are better than the regressed nights by more than chance,
 /// - they are [`ENOUGH_IN_A_ROW`], or
 /// - all nights since it began, together, are no regression any more: it was a false alarm.
+///
+/// A night beyond the limit with too few data for a ruling is in doubt, and no baseline. [`ENOUGH_IN_A_ROW`] of them or more are judged
+/// together, and the next night within the limit clears all. Otherwise a lasting fall of nights with one run each, which no night shows alone,
+/// would become the baseline.
 #[derive(Clone, Debug)]
 pub struct LevelWalk {
     last: usize,
     good: Vec<usize>,
+    /// The newest nights, as long as they are in doubt.
+    doubted: Vec<usize>,
     open: Vec<usize>,
     /// The newest open nights, as long as they are within the limit.
     streak: Vec<usize>,
@@ -72,15 +78,15 @@ pub struct LevelWalk {
 impl LevelWalk {
     /// Begins without a night. A baseline has at most the `last` good nights.
     pub fn new(last: usize) -> Self {
-        let (good, open, streak, baseline) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
             last,
-            good,
-            open,
-            streak,
+            good: Vec::new(),
+            doubted: Vec::new(),
+            open: Vec::new(),
+            streak: Vec::new(),
             accepted: None,
             state: NightState::Good,
-            baseline,
+            baseline: Vec::new(),
         }
     }
 
@@ -99,21 +105,7 @@ impl LevelWalk {
         }
         let alone = judge.judge_nights(&[night], &self.baseline);
         if self.open.is_empty() {
-            match (alone.ruling, acceptance) {
-                (Ruling::Regression, Some(_)) if self.accepted != acceptance => {
-                    self.good = vec![night];
-                    (self.accepted, self.state) = (acceptance, NightState::Accepted);
-                }
-                (Ruling::Regression, None) => {
-                    self.open.push(night);
-                    self.state = NightState::Open {
-                        nights: self.open.clone(),
-                    };
-                }
-                (Ruling::Regression, Some(_)) | (Ruling::Pass | Ruling::Inconclusive, _) => {
-                    self.good.push(night);
-                }
-            }
+            self.add_to_no_regression(night, alone, acceptance, judge);
             return;
         }
         self.open.push(night);
@@ -135,6 +127,38 @@ impl LevelWalk {
             .collect();
         self.good.extend(good);
         self.state = NightState::Repaired { nights };
+    }
+
+    /// Adds a night while no regression is open.
+    fn add_to_no_regression(
+        &mut self,
+        night: usize,
+        alone: JudgedNights,
+        acceptance: Option<usize>,
+        judge: &mut impl NightJudge,
+    ) {
+        let is_doubtful = alone.is_within == Some(false) && !alone.is_enough;
+        let is_clear = !is_doubtful && (alone.is_within.is_some() || self.doubted.is_empty());
+        self.doubted.push(night);
+        let is_regression = alone.ruling == Ruling::Regression
+            || !is_clear
+                && self.doubted.len() >= ENOUGH_IN_A_ROW
+                && judge.judge_nights(&self.doubted, &self.baseline).ruling == Ruling::Regression;
+        match acceptance {
+            None if is_regression => {
+                self.open = std::mem::take(&mut self.doubted);
+                self.state = NightState::Open {
+                    nights: self.open.clone(),
+                };
+            }
+            Some(_) if is_regression && self.accepted != acceptance => {
+                self.good = std::mem::take(&mut self.doubted);
+                (self.accepted, self.state) = (acceptance, NightState::Accepted);
+            }
+            _ if is_clear || is_regression => self.good.append(&mut self.doubted),
+            // It stays in doubt.
+            _ => {}
+        }
     }
 
     fn is_repaired(&self, judge: &mut impl NightJudge) -> bool {
@@ -263,13 +287,21 @@ mod tests {
     use super::*;
 
     /// Levels of nights, with a limit of 5 and a known standard deviation.
-    struct Levels(Vec<f64>);
+    struct Levels {
+        levels: Vec<f64>,
+        /// So many nights together are enough for a ruling.
+        enough: usize,
+    }
 
     const DEVIATION: f64 = 4.0;
 
     impl Levels {
+        fn new(levels: Vec<f64>) -> Self {
+            Self { levels, enough: 1 }
+        }
+
         fn mean(&self, nights: &[usize]) -> f64 {
-            nights.iter().map(|night| self.0[*night]).sum::<f64>() / nights.len() as f64
+            nights.iter().map(|night| self.levels[*night]).sum::<f64>() / nights.len() as f64
         }
 
         fn half_width(nights: &[usize], others: &[usize]) -> f64 {
@@ -281,12 +313,15 @@ mod tests {
             acceptance: impl Fn(usize) -> Option<usize>,
         ) -> Vec<(NightState, Vec<usize>)> {
             let mut course = LevelWalk::new(3);
-            let mut judge = Self(self.0.clone());
+            let mut judge = Self {
+                levels: self.levels.clone(),
+                ..*self
+            };
             let add = |night: usize| {
                 course.add_night(night, acceptance(night), &mut judge);
                 (course.state().clone(), course.baseline().to_vec())
             };
-            (0..self.0.len()).map(add).collect()
+            (0..self.levels.len()).map(add).collect()
         }
     }
 
@@ -296,7 +331,10 @@ mod tests {
                 self.mean(nights) - self.mean(baseline),
                 Self::half_width(nights, baseline),
             );
-            let ruling = if change + half < -5.0 {
+            let is_enough = nights.len() >= self.enough;
+            let ruling = if !is_enough {
+                Ruling::Inconclusive
+            } else if change + half < -5.0 {
                 Ruling::Regression
             } else if change - half >= -5.0 {
                 Ruling::Pass
@@ -306,7 +344,7 @@ mod tests {
             JudgedNights {
                 ruling,
                 is_within: Some(change >= -5.0),
-                is_enough: true,
+                is_enough,
             }
         }
 
@@ -323,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_regression_stays_open_and_out_of_the_baseline() {
-        let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 62.0, 60.0]).course(|_| None);
+        let nights = Levels::new(vec![90.0, 91.0, 60.0, 61.0, 60.0, 62.0, 60.0]).course(|_| None);
         assert_eq!(nights[1].0, NightState::Good);
         for (night, (state, baseline)) in nights.iter().enumerate().skip(2) {
             assert_eq!(
@@ -335,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_repaired_level_is_said_once_and_its_nights_count() {
-        let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 90.0, 91.0, 90.0]).course(|_| None);
+        let nights = Levels::new(vec![90.0, 91.0, 60.0, 61.0, 90.0, 91.0, 90.0]).course(|_| None);
         assert_eq!(nights[4].0, NightState::Repaired { nights: vec![2, 3] });
         assert_eq!(nights[5], (NightState::Good, vec![0, 1, 4]));
         assert_eq!(nights[6], (NightState::Good, vec![1, 4, 5]));
@@ -343,16 +381,16 @@ mod tests {
 
     #[test]
     fn one_lucky_night_ends_nothing_and_half_a_repair_neither() {
-        let lucky = Levels(vec![90.0, 91.0, 60.0, 61.0, 75.0, 60.0]).course(|_| None);
+        let lucky = Levels::new(vec![90.0, 91.0, 60.0, 61.0, 75.0, 60.0]).course(|_| None);
         assert_eq!(lucky[5].0, open(&[2, 3, 4, 5]));
         // Within the limit, but not yet better than nights that scatter as much.
-        let close = Levels(vec![90.0, 91.0, 74.0, 76.0, 86.0, 74.0]).course(|_| None);
+        let close = Levels::new(vec![90.0, 91.0, 74.0, 76.0, 86.0, 74.0]).course(|_| None);
         assert!(matches!(close[5].0, NightState::Open { .. }), "{close:?}");
     }
 
     #[test]
     fn a_false_alarm_is_taken_back_by_the_next_night() {
-        let nights = Levels(vec![90.0, 91.0, 75.0, 89.0, 90.0]).course(|_| None);
+        let nights = Levels::new(vec![90.0, 91.0, 75.0, 89.0, 90.0]).course(|_| None);
         assert_eq!(nights[2].0, open(&[2]));
         assert_eq!(
             (&nights[3].0, nights[4].1.as_slice()),
@@ -366,12 +404,28 @@ mod tests {
     #[test]
     fn an_accepted_level_is_the_baseline_and_a_further_fall_is_not_accepted() {
         let accepted = |night: usize| (2..=4).contains(&night).then_some(0);
-        let nights =
-            Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0, 60.0, 30.0, 31.0]).course(accepted);
+        let nights = Levels::new(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0, 60.0, 30.0, 31.0])
+            .course(accepted);
         assert_eq!(nights[2].0, NightState::Accepted);
         assert_eq!(nights[3], (NightState::Good, vec![2]));
         assert_eq!(nights[6], (NightState::Good, vec![3, 4, 5]));
         assert_eq!(nights[8].0, open(&[7, 8]));
+    }
+
+    #[test]
+    fn nights_that_are_too_few_alone_are_judged_together() {
+        let few = |levels: Vec<f64>| Levels { levels, enough: 3 };
+        let fallen = few(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0]).course(|_| None);
+        assert_eq!(fallen[3], (NightState::Good, vec![0, 1]));
+        assert_eq!(fallen[4], (open(&[2, 3, 4]), vec![0, 1]));
+        assert_eq!(fallen[5], (open(&[2, 3, 4, 5]), vec![0, 1]));
+        let cleared = few(vec![90.0, 91.0, 60.0, 90.0, 91.0]).course(|_| None);
+        assert_eq!(cleared[3], (NightState::Good, vec![0, 1]));
+        assert_eq!(cleared[4], (NightState::Good, vec![1, 2, 3]));
+        let accepted = |night: usize| (2..=4).contains(&night).then_some(0);
+        let accepted = few(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0]).course(accepted);
+        assert_eq!(accepted[4].0, NightState::Accepted);
+        assert_eq!(accepted[5], (NightState::Good, vec![2, 3, 4]));
     }
 
     #[test]
@@ -450,7 +504,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn baselines_have_only_earlier_nights_in_order(levels in proptest::collection::vec(0.0..100.0f64, 1..25)) {
-            for (night, (state, baseline)) in Levels(levels).course(|_| None).into_iter().enumerate() {
+            for (night, (state, baseline)) in Levels::new(levels).course(|_| None).into_iter().enumerate() {
                 proptest::prop_assert!(baseline.len() <= 3 && baseline.windows(2).all(|pair| pair[0] < pair[1]));
                 proptest::prop_assert!(baseline.iter().all(|earlier| *earlier < night));
                 if let NightState::Open { nights } = state {
