@@ -399,6 +399,9 @@ class PairEvidence(_PairEvidence, total=False):
     # above 1).
     detectable: Optional[float]
     needed: Optional[Needed]
+    # The difference that is planned for, if it is not the measured one: a margin, because the measured one could
+    # well be chance.
+    needed_for: Optional[float]
     # The largest unimportant difference, as declared.
     margin: Optional[float]
     # The evidence for a second question about the same outcomes: would the difference hold on other clusters, such

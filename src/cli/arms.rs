@@ -12,7 +12,7 @@ use crate::agent::{
 };
 use crate::config::{self, AgentKind, ConfiguredTask, ProjectConfig, QuestionBudget};
 use crate::document;
-use crate::domain::{Problem, escape_invisible, nearest_name, to_hex};
+use crate::domain::{NO_MODEL, Problem, escape_invisible, nearest_name, to_hex};
 use crate::files;
 use crate::results::{Batch, PlannedArm, PlannedContent, Subset};
 use crate::run::verification::VerificationSettings;
@@ -25,8 +25,6 @@ use crate::suite::{self, QuestionSpec, Suite, SuiteContents, load_questions, sui
 use super::failure::CommandFailure;
 use super::{missing, predecessors, subset};
 
-/// Model of a run whose approach has no model to choose.
-const NO_MODEL: &str = "none";
 /// Agent of `oneshot` if the configuration names none.
 const DEFAULT_AGENT: &str = "claude";
 /// Model of an agent that chooses its model itself.

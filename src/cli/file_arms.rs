@@ -39,10 +39,13 @@ enum PartOfPath {
     Folder,
 }
 
-/// Takes the column that is named as `@COLUMN` from names that select runs.
+/// Takes what is given as `@COLUMN` from names that select runs: the column's name, or a part of the path as `import` takes it.
 fn take_column(names: &mut Vec<String>) -> Option<String> {
     let place = names.iter().position(|name| name.starts_with('@'))?;
-    names.remove(place).strip_prefix('@').map(str::to_owned)
+    let word = names.remove(place);
+    let is_part_of_path = word == "@file" || word.starts_with("@folder");
+    let column = word.strip_prefix('@').filter(|_| !is_part_of_path);
+    Some(column.map_or_else(|| word.clone(), str::to_owned))
 }
 
 impl FileOptions {

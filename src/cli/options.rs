@@ -132,7 +132,7 @@ pub(super) struct Selection {
 /// How files are read that a command names.
 #[derive(Args, Clone, Default)]
 pub(super) struct OfFiles {
-    /// Of files that are named: override a field of their runs, as in `import`: suite=NAME, approach=NAME, model=NAME. `--approach @file` makes each file an arm, `--approach @COLUMN` each name in a column
+    /// Set suite=NAME, approach=NAME or model=NAME of named files. `--approach @file` makes each file an arm, `--approach @COLUMN` each name in a column
     #[arg(long, value_name = "FIELD=VALUE", help_heading = "Files")]
     pub set: Vec<String>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! The pages of a site's runs: finds those to make, reads their data, and collects what suites' pages need of it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -487,16 +487,20 @@ impl JournalLines {
             outcomes: Vec::with_capacity(items.len()),
             details: DetailsByItem::new(),
         };
+        let mut first_place: HashMap<&str, usize> = HashMap::new();
+        for (place, (outcome, _)) in items.iter().enumerate() {
+            first_place.entry(&outcome.item).or_insert(place);
+        }
         let mut places: Vec<usize> = (0..items.len()).collect();
-        // Sorts indices: the lines themselves are too large to move.
-        places.sort_by(|left, right| {
-            let (left, right) = (&items[*left].0, &items[*right].0);
-            let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(
-                right.kind.name(),
-                &right.evaluator,
-                &right.item,
-            ));
-            by_item.then_with(|| left.attempt.cmp(&right.attempt))
+        // Sorts indices: the lines themselves are too large to move. Items stay in the order in which they first come.
+        places.sort_by_key(|place| {
+            let outcome = &items[*place].0;
+            (
+                outcome.kind.name(),
+                &outcome.evaluator,
+                first_place[outcome.item.as_str()],
+                outcome.attempt,
+            )
         });
         let mut items: Vec<Option<(ItemOutcome, ItemDetails)>> =
             items.into_iter().map(Some).collect();

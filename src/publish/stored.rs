@@ -1,11 +1,10 @@
 //! Reading a run's files in the stores, other than its header.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, escape_invisible};
-use crate::import::ForeignFormat;
+use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, escape_invisible, natural_key};
 use crate::results::{ScoreLine, Store};
 use crate::views::{EvaluatorScore, JudgeView, newest_scores};
 use crate::warehouse::{DisplayNames, RunRow, Warehouse};
@@ -74,6 +73,13 @@ impl NamedStores<'_> {
         for (outcome, _) in &mut items {
             self.names.rename_outcome(outcome);
         }
+        // A run of ours that is in a lake keeps its order.
+        let imported: BTreeSet<&RunId> = runs
+            .iter()
+            .filter(|run| run.provenance.is_some())
+            .map(|run| &run.id)
+            .collect();
+        sort_by_item(&mut items, |run| imported.contains(run));
         Ok(items)
     }
 
@@ -102,7 +108,9 @@ impl NamedStores<'_> {
                 .unwrap_or_default();
             (outcome, details)
         };
-        Ok(outcomes.into_iter().map(with_details).collect())
+        let mut items: Vec<_> = outcomes.into_iter().map(with_details).collect();
+        sort_by_item(&mut items, |_| true);
+        Ok(items)
     }
 
     /// Reads judges' decisions about an imported run, with their reasons.
@@ -133,6 +141,19 @@ impl NamedStores<'_> {
     }
 }
 
+/// Orders the outcomes of imported runs for people, since the store keeps no order of theirs. Attempts and revisions keep their order.
+fn sort_by_item(items: &mut [(ItemOutcome, ItemDetails)], is_imported: impl Fn(&RunId) -> bool) {
+    items.sort_by_cached_key(|(outcome, _)| {
+        is_imported(&outcome.run).then(|| {
+            (
+                outcome.kind,
+                outcome.evaluator.clone(),
+                natural_key(&outcome.item),
+            )
+        })
+    });
+}
+
 /// Formats a path for messages.
 pub(super) fn display_path(path: &Path) -> String {
     escape_invisible(&path.display().to_string())
@@ -141,19 +162,13 @@ pub(super) fn display_path(path: &Path) -> String {
 /// Maximum lines of a run whose texts are held in memory for one page.
 const MAX_DETAILED: u64 = 20_000;
 
-/// Says whether the lines of a run that no store has as a file of its own are worth reading for their texts: only importers of known formats
-/// keep texts. A run of our own that is in a lake has them too.
+/// Says whether the lines of a run that no store has as a file of its own are worth reading for their texts.
 pub fn has_details(warehouse: &Warehouse, row: &RunRow) -> bool {
-    let importer = row
-        .run
-        .provenance
-        .as_ref()
-        .map(|provenance| provenance.importer.as_str());
-    if importer.is_none() && warehouse.is_external(&row.run.id) {
+    let is_imported = row.run.provenance.is_some();
+    if !is_imported && warehouse.is_external(&row.run.id) {
         return true;
     }
-    let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
-    keeps_texts && row.items.is_some_and(|items| items.lines <= MAX_DETAILED)
+    is_imported && row.items.is_some_and(|items| items.lines <= MAX_DETAILED)
 }
 
 /// Reads evaluators' scores of a run; `store` is the one with its folder, if there is one. Unreadable lines were already reported when the

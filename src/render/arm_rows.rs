@@ -34,6 +34,11 @@ pub(super) fn arm_rows_table(comparison: &Comparison, labels: &[String]) -> Repo
     if let Some(primary) = comparison.primary_row() {
         rows.add_passed_column(&mut table, primary);
     }
+    table.notes.extend(
+        comparison
+            .primary_row()
+            .and_then(|primary| rows.shared_items_note(primary)),
+    );
     table.more = rows.metric_notes();
     table
 }
@@ -66,11 +71,8 @@ impl ArmRows<'_> {
         };
         let value = |arm: usize| value_with_interval(row, &row.cells[arm]);
         table.add_filled_column(
-            TableColumn::number(format!(
-                "{}{unit} [95% CI]",
-                phrases::metric_label(&row.metric)
-            ))
-            .better_direction(row.metric.direction),
+            TableColumn::number(format!("{}{unit} [95% CI]", &row.metric.label))
+                .better_direction(row.metric.direction),
             self.each(value),
         );
         if row.evidence.pairs.is_empty() {
@@ -163,6 +165,28 @@ impl ArmRows<'_> {
                 .rank(rank),
             cells,
         );
+    }
+
+    /// Says that differences are over fewer items than rates, if they are.
+    fn shared_items_note(&self, row: &ComparisonRow) -> Option<String> {
+        let pairs = self
+            .order
+            .iter()
+            .filter_map(|arm| self.pair_with_base(row, *arm));
+        let sizes: Vec<(u64, u64)> = pairs
+            .filter(|pair| pair.difference.is_some())
+            .filter_map(|pair| {
+                let most = pair.sizes.first.max(pair.sizes.second);
+                Some((pair.sizes.pairs?, most))
+            })
+            .collect();
+        let fewest = sizes.iter().map(|(shared, _)| *shared).min()?;
+        sizes.iter().any(|(shared, most)| shared < most).then(|| {
+            format!(
+                "Each arm's figure is over its own items, and differences are over the items that both arms have: at least {}.",
+                format::format_integer(fewest)
+            )
+        })
     }
 
     /// Adds passed and total, from which the rates are.

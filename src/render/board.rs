@@ -9,8 +9,10 @@ use super::cell::{Datum, TableCell};
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{details, format, phrases, since, verdicts};
 
-pub const COST_FRONT: &str = "Pass rate and cost";
-pub const DURATION_FRONT: &str = "Pass rate and duration";
+/// Returns the header of the column of arms that no other beats in quality and a price.
+fn front_label(board: &SuiteBoard, price: &str) -> String {
+    format!("{} and {price}", board.rate_label())
+}
 
 /// A board and those of its arms that have a row.
 struct BoardColumns<'a> {
@@ -278,8 +280,12 @@ impl<'a> BoardColumns<'a> {
             .field("all_nights")
             .unit(Unit::Fraction)
             .rank(2);
-        Some(
-            self.filled_column(column.about("pass rate, decides nothing"), |entry| {
+        Some(self.filled_column(
+            column.about(format!(
+                "{}, decides nothing",
+                self.board.rate_label().to_lowercase()
+            )),
+            |entry| {
                 let Some(estimate) = &entry.all_nights else {
                     return TableCell::unknown("unknown");
                 };
@@ -289,8 +295,8 @@ impl<'a> BoardColumns<'a> {
                     estimate,
                 ))
                 .with_data([estimate.value.into(), low, high])
-            }),
-        )
+            },
+        ))
     }
 
     fn rate_column(
@@ -305,11 +311,10 @@ impl<'a> BoardColumns<'a> {
         } else {
             ""
         };
-        let column =
-            TableColumn::number(format!("{}{unit} [95% CI]", phrases::metric_label(metric)))
-                .keys(keys)
-                .unit(metric.unit)
-                .better_direction(metric.direction);
+        let column = TableColumn::number(format!("{}{unit} [95% CI]", metric.label))
+            .keys(keys)
+            .unit(metric.unit)
+            .better_direction(metric.direction);
         self.filled_column(column, |entry| {
             let Some(estimate) = estimate(entry) else {
                 return TableCell::unknown("unknown");
@@ -507,11 +512,13 @@ impl<'a> BoardColumns<'a> {
     }
 
     fn cost_front(&self) -> FilledColumn {
-        self.pareto_front(COST_FRONT, "cost_front", |entry| entry.cost_front.as_ref())
+        let label = front_label(self.board, "cost");
+        self.pareto_front(&label, "cost_front", |entry| entry.cost_front.as_ref())
     }
 
     fn duration_front(&self) -> FilledColumn {
-        self.pareto_front(DURATION_FRONT, "duration_front", |entry| {
+        let label = front_label(self.board, "duration");
+        self.pareto_front(&label, "duration_front", |entry| {
             entry.duration_front.as_ref()
         })
     }
@@ -685,6 +692,12 @@ impl<'a> BoardColumns<'a> {
 
 /// Returns a figure of the deciding metric with its interval, and whether its source published it.
 pub(super) fn shown_estimate(metric: &Metric, estimate: &Estimate) -> String {
+    if estimate.is_reported() && metric.unit == Unit::Fraction && estimate.interval.is_none() {
+        return format!(
+            "{} published",
+            format::published_percent_number(estimate.value)
+        );
+    }
     let shown = phrases::figure_with_interval(metric, estimate);
     if estimate.is_reported() {
         format!("{shown} published")
@@ -833,6 +846,7 @@ pub(super) fn unmeasured_amounts_note(board: &SuiteBoard) -> Option<String> {
 fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
     let label = phrases::arm_namer(board);
     let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
+        let column = front_label(board, column);
         let (mut best, mut dominated) = (Vec::new(), Vec::new());
         for entry in &board.entries {
             match front(entry) {
@@ -852,15 +866,14 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
             )
         };
         let note = format!(
-            "Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}",
+            "Pareto front of {} and {price}, on the numbers shown: {}.{rest}",
+            board.rate_label().to_lowercase(),
             best.join(", ")
         );
-        (!best.is_empty()).then(|| (column.to_owned(), note))
+        (!best.is_empty()).then_some((column, note))
     };
-    let cost = note(COST_FRONT, "cost per run", |entry| {
-        entry.cost_front.as_ref()
-    });
-    let duration = note(DURATION_FRONT, "duration", |entry| {
+    let cost = note("cost", "cost per run", |entry| entry.cost_front.as_ref());
+    let duration = note("duration", "duration", |entry| {
         entry.duration_front.as_ref()
     });
     cost.into_iter().chain(duration).collect()

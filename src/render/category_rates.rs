@@ -13,12 +13,7 @@ const MAX_ARM_COLUMNS: usize = 4;
 pub fn category_table(comparison: &Comparison) -> Option<ReportTable> {
     let found = comparison.by_category.as_ref()?;
     let labels = phrases::arm_labels(&comparison.suite, &found.arms);
-    // Of questions the rate has a name of its own.
-    let rate_word = if found.word == "questions" {
-        "Accuracy"
-    } else {
-        "Pass rate"
-    };
+    let rate_word = phrases::rate_word(found.word);
     let mut table = if labels.len() <= MAX_ARM_COLUMNS {
         arms_as_columns(found, &labels)
     } else {

@@ -25,6 +25,12 @@ pub fn percent(share: f64, n: u64) -> String {
     format!("{}%", percent_number(share, n))
 }
 
+/// Formats a share in percent with the decimals that its source gave, at most two, without the percent sign.
+pub fn published_percent_number(share: f64) -> String {
+    let text = fixed_decimals(without_noise(share * 100.0), 2);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Formats a share like [`percent`], without the percent sign.
 pub fn percent_number(share: f64, n: u64) -> String {
     let value = without_noise(share * 100.0);

@@ -1,5 +1,6 @@
 //! A suite's history as a table and sentences.
 
+use crate::domain::rate_label;
 use crate::views::{
     AcceptedRegression, Arm, ArmHistory, Break, CommitOrder, Estimate, History, ItemChange,
     LevelChange, Night, NightlyDuel, NoisyItem, Series,
@@ -33,9 +34,15 @@ fn point_noun(history: &History) -> &'static str {
     }
 }
 
+/// Returns what the rates of a history are called.
+fn rate_name(history: &History) -> &'static str {
+    rate_label(history.arms.first().and_then(|arm| arm.items))
+}
+
 /// Lays out the arms, one row each: first and newest pass rate, and the trend between them.
 pub fn trend_table(history: &History) -> ReportTable {
     let labels = arm_names(history);
+    let rate = rate_name(history);
     let mut table = ReportTable::new(format!(
         "Trend by {}: {}",
         phrases::singular_or_plural(1, point_noun(history)),
@@ -45,11 +52,12 @@ pub fn trend_table(history: &History) -> ReportTable {
     table
         .add_column(TableColumn::number(phrases::capitalize(point_noun(history))).keys(["nights"]));
     table.add_column(
-        TableColumn::number("First pass rate % [95% CI]")
+        TableColumn::number(format!("First {} % [95% CI]", rate.to_lowercase()))
             .keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"])
             .rank(1),
     );
-    table.add_column(TableColumn::number("Newest pass rate % [95% CI]").keys([
+    let newest = format!("Newest {} % [95% CI]", rate.to_lowercase());
+    table.add_column(TableColumn::number(newest).keys([
         "newest_pass_rate",
         "newest_ci95_low",
         "newest_ci95_high",
@@ -81,7 +89,7 @@ pub fn trend_table(history: &History) -> ReportTable {
     table.lead = change_notes(history, &labels);
     table
         .notes
-        .extend(scale.map(|ends| scale_note(ends, point_noun(history))));
+        .extend(scale.map(|ends| scale_note(history, ends)));
     table
 }
 
@@ -92,7 +100,7 @@ fn change_notes(history: &History, labels: &[String]) -> Vec<String> {
         notes.extend(
             arm.changes
                 .iter()
-                .map(|change| change_sentence(change, label)),
+                .map(|change| change_sentence(arm, change, label)),
         );
         if arm.changes.is_empty() {
             notes.push(format!(
@@ -157,9 +165,15 @@ pub(super) fn rate_range(history: &History) -> Option<(f64, f64)> {
 }
 
 /// Says which nights the bars show, and which rates the lowest and the highest bar mean.
-pub(super) fn scale_note((low, high): (f64, f64), points: &str) -> String {
+pub(super) fn scale_note(history: &History, (low, high): (f64, f64)) -> String {
     let ends = [low, high].map(|share| format!("{}%", format::fixed_decimals(share * 100.0, 1)));
-    let newest = format!("the newest {MAX_POINTS} {points} with a pass rate");
+    let most = history.arms.iter().map(|arm| nightly_rates(arm).len());
+    let which = if most.max().unwrap_or(0) > MAX_POINTS {
+        format!("the newest {MAX_POINTS}")
+    } else {
+        "all".to_owned()
+    };
+    let newest = format!("{which} {} with a figure", point_noun(history));
     format!(
         "Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.",
         ends[0], ends[1]
@@ -198,7 +212,8 @@ pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
     table.add_column(TableColumn::words("Arm").keys(["approach", "model"]));
     table.add_column(TableColumn::words("Commit").keys(["commit"]));
     table.add_column(TableColumn::words("Night").keys(["night"]));
-    table.add_column(TableColumn::number("Pass rate % [95% CI]").keys([
+    let rate = format!("{} % [95% CI]", rate_name(history));
+    table.add_column(TableColumn::number(rate).keys([
         "pass_rate",
         "pass_rate_ci95_low",
         "pass_rate_ci95_high",
@@ -229,7 +244,7 @@ pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
     let mut hidden = 0;
     for (arm, label) in history.arms.iter().zip(&labels) {
         let skipped = arm.nights.len().saturating_sub(most);
-        hidden += skipped as u64;
+        hidden = hidden.max(skipped as u64);
         for night in &arm.nights[skipped..] {
             table.add_row(night_cells(history, arm, night, label));
         }
@@ -238,7 +253,7 @@ pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
     table.notes.extend(history_notes(history, &labels));
     if hidden > 0 {
         table.notes.push(format!(
-            "{} earlier {} hidden; --all shows them.",
+            "{} earlier {} hidden; --all shows all.",
             format::format_integer(hidden),
             phrases::singular_or_plural(hidden, point_noun(history))
         ));
@@ -279,7 +294,7 @@ pub(super) fn night_remarks(arm: &ArmHistory, night: &Night) -> String {
     {
         remarks.push(format!(
             "{} {}",
-            series_name(change.series),
+            series_name(arm, change.series),
             change_words(change)
         ));
     }
@@ -294,22 +309,29 @@ pub(super) fn break_reason(what: Break) -> &'static str {
     }
 }
 
-fn series_name(series: Series) -> &'static str {
+fn series_name(arm: &ArmHistory, series: Series) -> String {
     match series {
-        Series::PassRate => "pass rate",
-        Series::Cost => "cost",
-        Series::Duration => "duration",
+        Series::PassRate => rate_label(arm.items).to_lowercase(),
+        Series::Cost => "cost".to_owned(),
+        Series::Duration => "duration".to_owned(),
     }
 }
 
 /// Formats a change: `90.0% → 80.0%`, `$1.00 → $2.00`.
 pub(super) fn change_words(change: &LevelChange) -> String {
-    let shown = |value: f64| match change.series {
+    format!(
+        "{} → {}",
+        change_value(change, change.before),
+        change_value(change, change.after)
+    )
+}
+
+fn change_value(change: &LevelChange, value: f64) -> String {
+    match change.series {
         Series::PassRate => format!("{}%", format::fixed_decimals(value * 100.0, 1)),
         Series::Cost => format::money(value),
         Series::Duration => format::duration(value),
-    };
-    format!("{} → {}", shown(change.before), shown(change.after))
+    }
 }
 
 /// Returns the notes on change points, day-by-day comparisons and precision.
@@ -413,11 +435,12 @@ pub(super) fn cause_words(change: &LevelChange) -> Option<String> {
 const ALL_OF_IT: f64 = 0.95;
 
 /// Says when a value changed, with the evidence.
-pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
+pub(super) fn change_sentence(arm: &ArmHistory, change: &LevelChange, label: &str) -> String {
     format!(
-        "{label}: {} changed from {} on {} ({} {} before, {} after, {} after adjustment){}.",
-        series_name(change.series),
-        change_words(change),
+        "{label}: {} changed from {} to {} on {} ({} {} before, {} after, {} after adjustment){}.",
+        series_name(arm, change.series),
+        change_value(change, change.before),
+        change_value(change, change.after),
         courses::point_name(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
         format::format_integer(change.nights_before),
         if change.commit.is_some() {

@@ -317,10 +317,15 @@ fn detectable_rows(ledger: &NoiseLedger) -> Vec<DetectableRow> {
     ]
     .into_iter()
     .map(|(design, share)| {
+        let measured_on = match share {
+            None => reason.to_owned(),
+            Some(share) if share > 1.0 => "not even a difference of 100 pp".to_owned(),
+            Some(_) => median.clone(),
+        };
         (
             format!("Smallest detectable: {design}"),
-            share,
-            share.map_or_else(|| reason.to_owned(), |_| median.clone()),
+            share.filter(|share| *share <= 1.0),
+            measured_on,
         )
     })
     .collect()

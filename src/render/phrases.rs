@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{
-    COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting, shell_word,
+    COST_PER_SOLVED, ItemKind, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting,
+    rate_label, shell_word,
 };
 use crate::views::{
     Arm, Bound, Cell, Comparison, ComparisonRow, Entry, Estimate, Front, ItemCopies, JudgedBy,
@@ -276,6 +277,11 @@ pub fn cell_value(metric: &Metric, cell: &Cell) -> String {
                 format::format_integer(total)
             )
         }
+        (MetricKind::Rate, None, Some(value))
+            if cell.estimate.as_ref().is_some_and(Estimate::is_reported) =>
+        {
+            format!("{}%", format::published_percent_number(value))
+        }
         (MetricKind::Rate, _, Some(value)) => format::percent(
             value,
             cell.total.or_else(|| corrected_items(cell)).unwrap_or(runs),
@@ -391,19 +397,15 @@ pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
 /// Returns a metric's name within a sentence: `pass rate`, `cost`, or a score's own name unchanged.
 pub fn metric_in_sentence(metric: &Metric) -> String {
     match metric.kind {
-        _ if is_pass_rate(metric) => "pass rate".to_owned(),
-        MetricKind::Score => metric.label.clone(),
+        MetricKind::Score if metric.label == metric.name => metric.label.clone(),
+        MetricKind::Score => uncapitalize(&metric.label),
         MetricKind::Rate | MetricKind::Amount | MetricKind::Count => metric.label.to_lowercase(),
     }
 }
 
-/// Returns the header of a metric's column. The headline rate is called pass rate.
-pub fn metric_label(metric: &Metric) -> &str {
-    if is_pass_rate(metric) {
-        "Pass rate"
-    } else {
-        &metric.label
-    }
+/// Returns what an arm's share of passed items is called, by the word for them.
+pub fn rate_word(items: &str) -> &'static str {
+    rate_label((items == ItemKind::Question.plural()).then_some(ItemKind::Question))
 }
 
 /// Returns a metric's label in a comparison, with the unit that its figures are over.
@@ -1004,6 +1006,17 @@ pub fn unit_header(unit: Unit) -> &'static str {
 pub(super) fn is_pass_rate(metric: &Metric) -> bool {
     metric.name == PASS_RATE
 }
+/// Writes a text with its first letter in lower case, unless its first word is an abbreviation.
+fn uncapitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// Writes a text with its first letter in upper case.
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();

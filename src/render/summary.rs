@@ -539,7 +539,11 @@ pub fn decision_advice(
             let why = match why {
                 Why::Unlike => comparability::refusal_reason(comparison)
                     .unwrap_or_else(|| "the arms were not measured alike".to_owned()),
-                Why::NoData => "an arm has no figure".to_owned(),
+                Why::NoData => primary
+                    .evidence
+                    .find_pair(one, other)
+                    .and_then(|pair| verdicts::no_winner_reason(pair.verdict))
+                    .unwrap_or_else(|| "an arm has no figure".to_owned()),
                 Why::Equal if comparison.arms.len() > 2 => {
                     "the leading arms have equal results".to_owned()
                 }

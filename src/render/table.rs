@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::{Direction, Unit};
+use crate::domain::{Direction, ItemKind, Unit, rate_label};
 
 use super::cell::TableCell;
 
@@ -228,6 +228,14 @@ impl ReportTable {
             TableColumn::number(label)
                 .keys([label.to_owned()])
                 .rank(rank),
+        );
+    }
+
+    /// Adds the column of an arm's rates. Its key in CSV is the same for all kinds of items.
+    pub fn add_rate_column(&mut self, items: Option<ItemKind>) {
+        self.columns.push(
+            TableColumn::number(format!("{} [95% CI]", rate_label(items)))
+                .keys(["Pass rate [95% CI]"]),
         );
     }
 

@@ -31,20 +31,26 @@ pub fn suites_table(lines: &[SuiteLine]) -> ReportTable {
         TableCell::for_people(phrases::first_three(&named(line)))
             .with_data([line.approaches.join("; ").into()])
     };
-    let seen = if lines.is_empty() || lines.iter().any(|line| !named(line).is_empty()) {
-        ColumnVisibility::Everywhere
-    } else {
-        ColumnVisibility::Data
+    let seen_if = |is_any: bool| {
+        if lines.is_empty() || is_any {
+            ColumnVisibility::Everywhere
+        } else {
+            ColumnVisibility::Data
+        }
     };
+    let has_approaches = lines.iter().any(|line| !named(line).is_empty());
     table.add_filled_column(
         TableColumn::words("Approaches")
             .keys(["approaches"])
             .rank(1)
-            .visible_in(seen),
+            .visible_in(seen_if(has_approaches)),
         each(&approaches),
     );
     table.add_filled_column(
-        TableColumn::number("Models").keys(["models"]).rank(1),
+        TableColumn::number("Models")
+            .keys(["models"])
+            .rank(1)
+            .visible_in(seen_if(lines.iter().any(|line| line.models > 0))),
         each(&|line| TableCell::count(line.models)),
     );
     table.add_filled_column(

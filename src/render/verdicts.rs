@@ -37,7 +37,10 @@ pub fn verdict_cell(comparison: &Comparison, row: &ComparisonRow) -> String {
                     PairVerdict::NoData { .. } | PairVerdict::NotComparable { .. }
                 )
             }) {
-                return "not measured".to_owned();
+                return pairs.first().map_or_else(
+                    || "not measured".to_owned(),
+                    |pair| missing_words(pair.verdict).to_owned(),
+                );
             }
             if pairs.iter().any(|pair| pair.better_arm().is_some()) {
                 return format!(
@@ -100,6 +103,9 @@ pub(super) fn short_state(pair: &PairEvidence) -> String {
             format!("open: {why}")
         }
         PairVerdict::NotComparable { .. } => "not comparable".to_owned(),
+        PairVerdict::NoData {
+            reason: Missing::NoCounts,
+        } => "no counts".to_owned(),
         PairVerdict::NoData { .. } => "no value".to_owned(),
         PairVerdict::AWins | PairVerdict::BWins | PairVerdict::Equivalent => {
             "not tested".to_owned()
@@ -140,12 +146,7 @@ fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> Str
             format!("open: {why}")
         }
         PairVerdict::NotComparable { reason } => not_comparable(reason).to_owned(),
-        PairVerdict::NoData {
-            reason: Missing::NotCompleted,
-        } => "no completed run".to_owned(),
-        PairVerdict::NoData {
-            reason: Missing::NotMeasured,
-        } => "not measured".to_owned(),
+        PairVerdict::NoData { .. } => missing_words(pair.verdict).to_owned(),
     }
 }
 
@@ -593,6 +594,19 @@ pub(super) fn several_runs_reason(
     is_thin.then(|| format!("time is compared from {MIN_RUNS} runs per arm on: the {items} of one run share the machine's state"))
 }
 
+/// Returns what a pair without data lacks, for a cell.
+fn missing_words(verdict: PairVerdict) -> &'static str {
+    match verdict {
+        PairVerdict::NoData {
+            reason: Missing::NotCompleted,
+        } => "no completed run",
+        PairVerdict::NoData {
+            reason: Missing::NoCounts,
+        } => "no test: no counts",
+        _ => "not measured",
+    }
+}
+
 /// Returns why two arms cannot be compared.
 pub(super) fn incomparability_text(reason: Incomparable) -> &'static str {
     match reason {
@@ -621,6 +635,9 @@ pub(super) fn no_winner_reason(verdict: PairVerdict) -> Option<String> {
         PairVerdict::NoData {
             reason: Missing::NotMeasured,
         } => Some("an arm has no value".to_owned()),
+        PairVerdict::NoData {
+            reason: Missing::NoCounts,
+        } => Some("figures without the number of items behind them cannot be tested".to_owned()),
         PairVerdict::AWins
         | PairVerdict::BWins
         | PairVerdict::DeterministicDifference { .. }
@@ -713,8 +730,12 @@ pub fn planning_figures(metric: &Metric, pair: &PairEvidence) -> Option<String> 
         } else {
             "about "
         };
+        let size = pair.needed_for.map_or_else(
+            || "this difference".to_owned(),
+            |size| format!("one of {}", amount_with_unit(metric, size)),
+        );
         parts.push(format!(
-            "{about}{planned} {}{each} would be needed to detect this difference",
+            "{about}{planned} {}{each} would be needed to detect {size}",
             phrases::singular_or_plural(needed.n, needed.of)
         ));
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::Unit;
+use crate::domain::{ItemKind, Unit};
 use crate::inference::{
     Arm, Coverage, Estimate, Figure, Front, Missing, Money, PairVerdict, RunNumbers, Scale,
     SuiteComparison, SuiteGroup, ValueRange, run_cost, run_duration, summarise_figures,
@@ -35,6 +35,9 @@ pub struct ParetoPoint {
 /// Pass rate over cost per run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pareto {
+    /// What was evaluated, if all of it is of one kind.
+    #[serde(skip)]
+    pub items: Option<ItemKind>,
     /// In board order: best pass rate first, so that arms on the Pareto front go from expensive to cheap.
     pub points: Vec<ParetoPoint>,
     /// Arms whose pass rate or cost is unknown.
@@ -172,7 +175,7 @@ pub(super) fn suite_charts(
 ) -> SuiteCharts {
     let group = &answer.group;
     SuiteCharts {
-        pareto: pareto_points(group, &board.entries),
+        pareto: pareto_points(answer, &board.entries),
         cost: amount_distribution(group, board, Unit::Usd, run_cost),
         duration: amount_distribution(group, board, Unit::Seconds, run_duration),
         disagreements: pair_disagreements(board, answer, alpha),
@@ -207,13 +210,13 @@ fn rows_of_arm<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 }
 
 /// Returns `None` if fewer than two points could be drawn.
-fn pareto_points(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
+fn pareto_points(answer: &SuiteComparison<'_>, entries: &[Entry]) -> Option<Pareto> {
     let costs = summarise_figures(
         &entries
             .iter()
             .map(|entry| {
                 RunNumbers::from_runs(
-                    rows_of_arm(group, &entry.arm),
+                    rows_of_arm(&answer.group, &entry.arm),
                     ValueRange::NotNegative,
                     run_cost,
                 )
@@ -240,7 +243,11 @@ fn pareto_points(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
         .filter(|entry| !is_placed(entry))
         .map(|entry| entry.arm.clone())
         .collect();
-    (points.len() > 1).then_some(Pareto { points, unplaced })
+    (points.len() > 1).then_some(Pareto {
+        items: answer.items.kind,
+        points,
+        unplaced,
+    })
 }
 
 fn amount_distribution(

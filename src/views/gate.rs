@@ -24,7 +24,7 @@ use super::gate_costs::{GateCost, arm_cost};
 use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
     ArmCourses, NightDates, OpenRegression, RepairedRegression, RuleCourse, RuleFinding,
-    follow_courses,
+    find_broken_between, follow_courses, nights_of_baseline,
 };
 use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
 use super::looked_at::{Gap, LookedAt, look_at_items};
@@ -331,7 +331,19 @@ pub fn check_gate(
             {
                 report.measured.insert(name.clone(), metric.metric.clone());
             }
-            let changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
+            let mut changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
+            if let Some(other) = *other {
+                find_broken_between(
+                    changed.as_mut(),
+                    warehouse,
+                    (held, *head),
+                    (
+                        &[held.night_count(*head) - 1],
+                        &nights_of_baseline(held, *head, other),
+                    ),
+                    policy,
+                );
+            }
             let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {
                 report.absent.push(AbsentArm {
@@ -646,9 +658,16 @@ fn apply_rule_on_course(
             |other| own.pair_group(pair.0, other),
         );
         let answer = SuiteComparison::new(warehouse, &group, policy);
-        let changed = pair
+        let mut changed = pair
             .1
             .and_then(|other| changed_items(&answer, &own, (pair.0, other)));
+        find_broken_between(
+            changed.as_mut(),
+            warehouse,
+            (held, head),
+            (nights, &course.baseline),
+            policy,
+        );
         apply_rule(
             warehouse,
             &own,
@@ -1497,6 +1516,7 @@ mod tests {
             bounds: None,
             detectable: None,
             needed: None,
+            needed_for: None,
             margin: None,
             beyond: None,
             detail: Detail::default(),

@@ -266,6 +266,30 @@ fn changes_from_outcomes(
 }
 
 impl ChangedItems {
+    /// Counts items as broken that are flaky by their own baseline and broken over more nights, as `wider` has them.
+    pub fn take_broken_from(&mut self, wider: &Self) {
+        let own = &mut self.failures;
+        for item in std::mem::take(&mut own.flaky) {
+            let found = wider
+                .failures
+                .broken
+                .iter()
+                .find(|found| found.key == item.key);
+            let Some(found) = found else {
+                own.flaky.push(item);
+                continue;
+            };
+            own.flaky_count -= 1;
+            own.broken_count += 1;
+            own.names.insert(item.item.clone());
+            own.broken.push(TurnedItem {
+                course: found.course.clone(),
+                ..item
+            });
+        }
+        own.broken.truncate(MAX_TURNED);
+    }
+
     /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
     pub fn read_reasons(
         &mut self,

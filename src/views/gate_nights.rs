@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Acceptance, PASS_RATE};
+use crate::domain::{Acceptance, PASS_RATE, RunId};
 use crate::inference::{
     ArmRates, BaselineComparison, Cell, NightKey, Policy, SuiteComparison, is_acceptance_of,
     night_key,
@@ -257,9 +257,16 @@ impl<'b> NightAnswers<'_, 'b, '_> {
                     }
                     Some((_, None)) | None => None,
                 };
-                let changes = answer
+                let mut changes = answer
                     .as_ref()
                     .and_then(|answer| changed_items(answer, &held, (0, 0)));
+                find_broken_between(
+                    changes.as_mut(),
+                    self.warehouse,
+                    (self.held, self.head),
+                    (nights, baseline),
+                    self.policy,
+                );
                 self.known.push((
                     nights.to_vec(),
                     baseline.to_vec(),
@@ -273,6 +280,52 @@ impl<'b> NightAnswers<'_, 'b, '_> {
             });
         &self.known[place].2
     }
+}
+
+/// Finds which flaky items broke on a night between the baseline and these nights, such as one of an open regression.
+pub(super) fn find_broken_between(
+    changes: Option<&mut ChangedItems>,
+    warehouse: &Warehouse,
+    (held, head): (&BaselineComparison<'_>, usize),
+    (nights, baseline): (&[usize], &[usize]),
+    policy: &Policy,
+) {
+    let Some(changes) = changes.filter(|changes| changes.failures.flaky_count > 0) else {
+        return;
+    };
+    let (Some(first), Some(last)) = (baseline.first(), nights.first()) else {
+        return;
+    };
+    let all: Vec<usize> = (*first..*last).collect();
+    if all.len() <= baseline.len() {
+        return;
+    }
+    let wide = held.with_nights(head, nights, &all);
+    let Some((new, Some(old))) = wide.pairs.first().copied() else {
+        return;
+    };
+    let answer = SuiteComparison::primary_only(warehouse, &wide.pair_group(new, old), policy);
+    if let Some(wider) = changed_items(&answer, &wide, (new, old)) {
+        changes.take_broken_from(&wider);
+    }
+}
+
+/// Returns the nights of a new arm that a baseline arm has.
+pub(super) fn nights_of_baseline(
+    held: &BaselineComparison<'_>,
+    head: usize,
+    other: usize,
+) -> Vec<usize> {
+    let ids: BTreeSet<&RunId> = held.baseline[other]
+        .all_runs()
+        .map(|row| &row.run.id)
+        .collect();
+    let is_in = |night: &usize| {
+        held.nights[head][*night]
+            .iter()
+            .any(|row| ids.contains(&row.run.id))
+    };
+    (0..held.nights[head].len()).filter(is_in).collect()
 }
 
 /// One rule about an arm's nights.

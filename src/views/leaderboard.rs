@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Filter, ItemStatus, Metric, MetricKind, RunStatus};
+use crate::domain::{
+    Direction, Filter, ItemStatus, Metric, MetricKind, PASS_RATE, RunStatus, rate_label,
+};
 use crate::inference::{
     Apart, Arm, ArmRates, ArmRuns, BatchSelection, BoardEvidence, Design, Estimate, ExcludedItem,
     Figure, FirstPlaceShares, Front, ITEM_SCORE, ItemCopies, JudgedBy, MIN_RUNS, Method, Money,
@@ -167,6 +169,15 @@ pub struct SuiteBoard {
 }
 
 impl SuiteBoard {
+    /// Returns what the share of passed items is called.
+    pub fn rate_label(&self) -> &str {
+        if self.primary.name == PASS_RATE {
+            &self.primary.label
+        } else {
+            rate_label(None)
+        }
+    }
+
     /// A board without arms.
     pub fn empty(primary: Metric) -> Self {
         Self {

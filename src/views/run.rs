@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::domain::{
     CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus,
-    Repeated, Resources, Run, RunStatus, Unit, Usage, latest_of_each,
+    Repeated, Resources, Run, RunStatus, Unit, Usage, is_model_name, latest_of_each,
 };
 use crate::inference::{
     Arm, Money, interval_of_run, is_column_marked, label_columns, run_cost, run_counts, run_tokens,
@@ -32,6 +32,7 @@ pub struct SuiteLine {
     pub runs: u64,
     pub arms: u64,
     pub approaches: Vec<String>,
+    /// How many models have a name.
     pub models: u64,
     pub versions: u64,
     /// Sources of imported runs.
@@ -319,7 +320,12 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
             runs: runs.len() as u64,
             arms: distinct_values(&runs, Arm::from_run).len() as u64,
             approaches: distinct_values(&runs, |run| run.approach.clone()),
-            models: distinct_values(&runs, |run| &run.model).len() as u64,
+            models: distinct_values(&runs, |run| {
+                Some(&run.model).filter(|name| is_model_name(name))
+            })
+            .into_iter()
+            .flatten()
+            .count() as u64,
             versions: distinct_values(&runs, |run| &run.suite_version).len() as u64,
             sources: distinct_values(&runs, |run| {
                 run.provenance.as_ref().map(|from| from.file.clone())

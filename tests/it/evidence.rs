@@ -100,7 +100,7 @@ fn questions_are_paired() {
     let text = table.answer().replace('\n', " ");
     for part in [
         "a wins, p = 0.013",
-        "a's pass rate is 25 pp higher than b's",
+        "a's accuracy is 25 pp higher than b's",
         "40 shared questions: 12 only a passed, 2 only b",
         "): a wins.",
         "Decision: ship a",
@@ -399,7 +399,7 @@ fn a_winner_over_all_leads_alone() {
             .run(["compare", "s"])
             .answer()
             .replace('\n', " ")
-            .contains("a wins against both other arms on pass rate")
+            .contains("a wins against both other arms on accuracy")
     );
 }
 

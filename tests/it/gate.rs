@@ -1000,7 +1000,7 @@ fn compare_takes_a_baseline() {
     let rows = table.shown();
     let row = rows
         .iter()
-        .find(|row| row["Metric"] == "Pass rate")
+        .find(|row| row["Metric"] == "Accuracy")
         .expect("a row");
     assert_eq!(
         (row["oneshot"].as_str(), row["oneshot (baseline)"].as_str()),
@@ -1029,7 +1029,7 @@ fn compare_takes_a_baseline() {
     };
     assert_eq!(
         header(&["compare", "--baseline", "main"]),
-        "| Arm | Pass rate % \\[95% CI\\] | To the leader, pp \\[95% CI\\] | Adjusted p | Cost, typical run (ratio) | Cost per solved (ratio) | Passed |"
+        "| Arm | Accuracy % \\[95% CI\\] | To the leader, pp \\[95% CI\\] | Adjusted p | Cost, typical run (ratio) | Cost per solved (ratio) | Passed |"
     );
     assert_eq!(
         header(&["compare", "--baseline", "main", "--approach", "other"]),

@@ -882,7 +882,7 @@ fn files_that_the_baseline_has_too_are_new_runs() {
         let check = &answer["checks"][0];
         assert_eq!(
             (&check["failing"], &check["arm"]["model"]),
-            (&json!(5), &json!("unknown")),
+            (&json!(5), &json!("none")),
             "{store}: {answer}"
         );
         let against: BTreeSet<&str> = answer["checks"]
@@ -893,7 +893,7 @@ fn files_that_the_baseline_has_too_are_new_runs() {
             .collect();
         assert_eq!(
             against,
-            BTreeSet::from([if store == "named" { "m" } else { "unknown" }]),
+            BTreeSet::from([if store == "named" { "m" } else { "none" }]),
             "{store}"
         );
     }
@@ -986,7 +986,7 @@ fn nights_get_the_same_answer_under_any_names() {
                 );
                 assert_eq!(
                     (&checks[0]["arm"]["model"], &checks[0]["suite"]),
-                    (&json!("unknown"), &json!("pytest")),
+                    (&json!("none"), &json!("pytest")),
                     "{fails:?}"
                 );
                 assert_eq!(
@@ -1032,12 +1032,12 @@ fn the_decision_is_oriented_to_the_baseline() {
     };
     let (choice, sentence) = decided(50, 80, 0);
     assert!(
-        choice == "ship" && sentence.starts_with("Decision: ship a · m1 (pass rate +30.0 pp"),
+        choice == "ship" && sentence.starts_with("Decision: ship a · m1 (accuracy +30.0 pp"),
         "{sentence}"
     );
     let (choice, sentence) = decided(80, 50, 1);
     assert!(
-        choice == "keep" && sentence.starts_with("Decision: keep the baseline (pass rate +30.0 pp"),
+        choice == "keep" && sentence.starts_with("Decision: keep the baseline (accuracy +30.0 pp"),
         "{sentence}"
     );
     let (choice, sentence) = decided(80, 76, 3);

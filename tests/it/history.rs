@@ -74,8 +74,8 @@ fn a_drop_is_found_with_its_date_and_size() {
     let table = project.run(["history", "s", "--all"]);
     assert!(
         table.answer().starts_with(
-            "a · m1: pass rate changed from 87.5% → 57.5% on 2026-01-11 (10 nights before"
-        ) && table.answer().contains("pass rate 87.5% → 57.5%"),
+            "a · m1: accuracy changed from 87.5% to 57.5% on 2026-01-11 (10 nights before"
+        ) && table.answer().contains("accuracy 87.5% → 57.5%"),
         "{}",
         table.stdout
     );

@@ -733,7 +733,7 @@ fn equal_rates_print_equal() {
     }
     let rates = project
         .run(["leaderboard", "--format", "markdown"])
-        .shown_column("Pass rate % [95% CI]");
+        .shown_column("Accuracy % [95% CI]");
     assert_eq!(rates.len(), 2);
     assert!(
         rates.iter().all(|rate| rate.starts_with("58.8 ")),

@@ -220,7 +220,7 @@ fn a_changed_count_or_difference_is_found_by_the_sites_own_program() {
         (
             "<td data-v=\"\">+20 pp",
             "<td data-v=\"\">+21 pp",
-            "does not print the difference +20 pp of Pass rate",
+            "does not print the difference +20 pp of Accuracy",
         ),
     ] {
         assert!(page.contains(from), "{from}: {page}");

@@ -739,7 +739,7 @@ fn reports_of_tests_are_runs_of_one_arm_under_any_name() {
         project.file(&format!("nights/{folder}/report.xml"), report(&cases, ""));
         project.file(&format!("named/{folder}.xml"), report(&cases, ""));
     }
-    let one = [("unknown".to_owned(), 3)];
+    let one = [("none".to_owned(), 3)];
     for folder in ["nights", "named"] {
         assert_eq!(project.run(["import", folder]).code, 0);
         assert_eq!(arms(&[], &project), one, "{folder}");

@@ -146,10 +146,7 @@ fn what_differs_in_the_paths_names_the_approaches() {
             .file(&format!("both/{arm}/beta.jsonl"), &text);
         project.file(&format!("hive/model={arm}/part-0.jsonl"), &text);
     }
-    let expected = arms([
-        ("runs: lyra/unknown", (1, 2)),
-        ("runs: nova/unknown", (2, 2)),
-    ]);
+    let expected = arms([("runs: lyra/none", (1, 2)), ("runs: nova/none", (2, 2))]);
     assert_eq!(counts(&board(&project, &["runs"])), expected);
     // The same as two folders: the suite is the folder around both.
     assert_eq!(
@@ -182,7 +179,7 @@ fn what_differs_in_the_paths_names_the_approaches() {
         "{refusal}"
     );
     assert!(
-        refusal.contains("import both --approach @folder;")
+        refusal.contains("leaderboard --format csv both --approach @folder;")
             && !refusal.contains("nothing was imported"),
         "{refusal}"
     );
@@ -250,7 +247,8 @@ fn files_of_one_arm_are_runs_parts_or_suites() {
         open.stderr
     );
     assert!(
-        open.refusal().contains("import sets --suite @file;"),
+        open.refusal()
+            .contains("leaderboard --format csv sets --suite @file;"),
         "{}",
         open.stderr
     );
@@ -294,7 +292,7 @@ fn columns_are_joined_by_their_names() {
     let board = project.run(["leaderboard", "--format", "csv"]);
     assert_eq!(
         counts(&board),
-        arms([("out: lyra/unknown", (1, 3)), ("out: nova/unknown", (2, 3))])
+        arms([("out: lyra/none", (1, 3)), ("out: nova/none", (2, 3))])
     );
 }
 
@@ -351,7 +349,7 @@ fn members_of_an_archive_are_files() {
     let said = board(&project, &["all.zip"]);
     assert_eq!(
         counts(&said),
-        arms([("all: lyra/unknown", (1, 2)), ("all: nova/unknown", (2, 2))])
+        arms([("all: lyra/none", (1, 2)), ("all: nova/none", (2, 2))])
     );
 }
 

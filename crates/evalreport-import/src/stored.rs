@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{ImportedContent, MessageKeys, Run, RunId};
+use crate::domain::{ImportedContent, MessageKeys, Run, RunId, is_model_name};
 use crate::results::{Store, StoreError};
 
 use super::join::parts_with_visibility;
@@ -101,6 +101,12 @@ impl SourceFingerprint<'_> {
 }
 
 impl RunVersion {
+    /// Returns whether suite, approach and model are called alike.
+    fn has_names(&self, [suite, approach, model]: [&str; 3]) -> bool {
+        let [own_suite, own_approach, own_model] = &self.names;
+        own_suite == suite && own_approach == approach && is_same_name(own_model, model)
+    }
+
     fn is_visible(&self) -> bool {
         self.standing == RunVisibility::Counts
     }
@@ -323,7 +329,7 @@ impl StoredRuns {
         let is_known = |version: &RunVersion| {
             version.importer == importer
                 && (version.sha256 == read.sha256 || read.is_same_place(version))
-                && version.names == run.names
+                && version.has_names(run.names)
                 && version.index == run.index
                 && run.moment.fits_time(version.timestamp)
         };
@@ -383,7 +389,9 @@ impl StoredRuns {
         run: UnnamedRun<'s>,
     ) -> impl Iterator<Item = (&'s RunId, &'s RunVersion)> {
         let is_one = move |version: &&RunVersion| {
-            version.importer == importer && version.names == run.names && version.index == run.index
+            version.importer == importer
+                && version.has_names(run.names)
+                && version.index == run.index
         };
         self.versions.iter().filter_map(move |(first, versions)| {
             Some((first, current_version(versions).filter(is_one)?))
@@ -449,7 +457,7 @@ impl StoredRuns {
         self.versions
             .values()
             .flatten()
-            .any(|version| version.names[2] == model)
+            .any(|version| is_same_name(&version.names[2], model))
     }
 
     /// Reads the store's records of every version of the runs with these first ids.
@@ -542,6 +550,11 @@ impl StoredRuns {
             },
         }
     }
+}
+
+/// Returns whether two models are called alike, or neither has a name: stores read all words for that as one.
+fn is_same_name(one: &str, other: &str) -> bool {
+    one == other || !is_model_name(one) && !is_model_name(other)
 }
 
 /// A run that nothing in its source names.

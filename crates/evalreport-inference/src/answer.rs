@@ -995,7 +995,7 @@ impl MetricInputs<'_> {
 
     /// Compares the pass rates. The cells have no figures over runs yet.
     fn pass_rate_metric(&self) -> UnadjustedMetric {
-        let metric = pass_rate_metric(self.policy);
+        let metric = pass_rate_metric(self.items.kind, self.policy);
         let cell = |(arm, rates): (&ArmRuns<'_>, &ArmRates)| {
             Cell::from_rates(arm, rates, self.items, self.unit)
         };
@@ -1009,6 +1009,9 @@ impl MetricInputs<'_> {
             self.policy,
         );
         unsettled.ranked = cells.iter().map(|cell| cell.value.is_some()).collect();
+        for (first, second, finding) in &mut unsettled.findings {
+            finding.note_published(cells[*first].value.is_some() && cells[*second].value.is_some());
+        }
         UnadjustedMetric {
             cells,
             role: Role::Secondary,

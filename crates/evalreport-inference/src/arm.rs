@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Run, RunStatus};
+use crate::domain::{Run, RunStatus, is_model_name};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 /// An approach with a model.
@@ -18,8 +18,6 @@ pub struct Arm {
 
 /// Approach of runs that name none, and of the same runs as a baseline.
 pub const UNNAMED_APPROACHES: [&str; 2] = ["unnamed", "unnamed (baseline)"];
-/// Models of runs without a model's name.
-const UNNAMED_MODELS: [&str; 3] = ["", "none", "unknown"];
 
 impl Arm {
     pub fn from_run(run: &Run) -> Self {
@@ -36,7 +34,7 @@ impl Arm {
 
     /// Returns whether the arm has a model's name.
     pub fn has_model(&self) -> bool {
-        !UNNAMED_MODELS.contains(&self.model.as_str())
+        is_model_name(&self.model)
     }
 
     /// Returns the arm's name without the parts that have none. `None` if it has no name at all: then its suite names it.

@@ -117,13 +117,14 @@ pub fn compare_to_baseline<'a>(
                     (head, group_by_arm(beside, *of_baseline), nights, None)
                 }
                 BaselineSelection::Last(last) => {
-                    // All runs that somebody named are new, however many nights they are.
-                    let new = if filter.ids.is_empty() {
-                        BatchSelection::NewestBatch
+                    let head = if !filter.ids.is_empty()
+                        && grouping != BatchSelection::NewestBatch
+                        && has_others(&rows, beside)
+                    {
+                        group_by_arm(&newest_of_each_file(&rows), BatchSelection::AllBatches)
                     } else {
-                        BatchSelection::AllBatches
+                        group_by_arm(&rows, BatchSelection::NewestBatch)
                     };
-                    let head = group_by_arm(&rows, new);
                     let nights: Vec<Vec<Vec<&RunRow>>> =
                         head.iter().map(|arm| nights_before(arm, beside)).collect();
                     let newest = nights
@@ -191,6 +192,35 @@ pub fn compare_to_baseline<'a>(
             .then(left.suite_version.cmp(&right.suite_version))
     });
     groups
+}
+
+/// Returns whether there are runs of the same arms besides the given ones: then all given files are new, and the others came before.
+fn has_others(given: &[&RunRow], all: &[&RunRow]) -> bool {
+    let (ids, arms): (BTreeSet<&RunId>, BTreeSet<Arm>) = given
+        .iter()
+        .map(|row| (&row.run.id, Arm::from_run(&row.run)))
+        .unzip();
+    all.iter()
+        .any(|row| !ids.contains(&row.run.id) && arms.contains(&Arm::from_run(&row.run)))
+}
+
+/// Returns the runs of the newest night of each file that they came from.
+fn newest_of_each_file<'a>(rows: &[&'a RunRow]) -> Vec<&'a RunRow> {
+    let mut newest = BTreeMap::<&str, NightKey<'_>>::new();
+    for row in rows {
+        let key = night_key(&row.run);
+        newest
+            .entry(key.batch)
+            .and_modify(|known| *known = (*known).max(key))
+            .or_insert(key);
+    }
+    rows.iter()
+        .filter(|row| {
+            let key = night_key(&row.run);
+            newest.get(key.batch) == Some(&key)
+        })
+        .copied()
+        .collect()
 }
 
 /// Returns an arm's nights before its new runs, oldest first.

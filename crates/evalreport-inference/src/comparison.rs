@@ -144,6 +144,9 @@ pub struct PairEvidence {
     pub detectable: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
+    /// The difference that is planned for, if it is not the measured one: a margin, because the measured one could well be chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed_for: Option<f64>,
     /// The largest unimportant difference, as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,

@@ -177,7 +177,7 @@ impl Decision {
                 reason: Incomparable::DirectionUnknown,
             }
             | PairVerdict::NoData {
-                reason: Missing::NotMeasured | Missing::NotCompleted,
+                reason: Missing::NotMeasured | Missing::NotCompleted | Missing::NoCounts,
             } => {
                 return Self::CannotSettle { why: Why::NoData };
             }
@@ -468,7 +468,10 @@ const COST: &str = "cost_usd";
 /// Returns what the pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of equality.
 fn data_shortage(quality: &PairEvidence) -> Option<Obstacle> {
     let has_few = |least: usize| quality.unit_count() < least as u64;
-    quality.verdict.missing_evidence().or(match quality.design {
+    // That two criteria disagree is no lack of data.
+    let missing = quality.verdict.missing_evidence();
+    let missing = missing.filter(|obstacle| *obstacle != Obstacle::IntervalIncludesZero);
+    missing.or(match quality.design {
         Design::Runs | Design::Counts if has_few(MIN_RUNS) => Some(Obstacle::FewRuns),
         Design::Items if has_few(MIN_ITEMS) => Some(Obstacle::FewItems),
         Design::Items | Design::Clusters | Design::Runs | Design::Counts => None,

@@ -396,11 +396,10 @@ fn settle_evidence(
                 .filter(|_| !policy.only_rulings && verdict.is_open());
             // A difference that chance alone often gives is no size to plan for.
             let is_noise = finding.family_p_value().is_some_and(|p| p > MAX_PLANNED_P);
-            let plan = match quality_margin {
-                Some(margin) if is_noise && is_share => {
-                    plan.map(|plan| plan.for_difference(margin))
-                }
-                _ => plan,
+            let planned_margin = quality_margin.filter(|_| is_noise && is_share);
+            let plan = match planned_margin {
+                Some(margin) => plan.map(|plan| plan.for_difference(margin)),
+                None => plan,
             };
             let needed = plan.and_then(|plan| {
                 if is_searched {
@@ -432,6 +431,7 @@ fn settle_evidence(
                     None
                 },
                 needed,
+                needed_for: planned_margin.filter(|_| needed.is_some()),
                 margin,
                 beyond,
                 detail: Detail {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKey, ItemStatus, latest_of_each};
+use crate::domain::{Filter, ItemKey, ItemKind, ItemStatus, latest_of_each};
 use crate::stats::{
     Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence,
     change_points_of_shares, change_tests, mcnemar_e_value, noise_of_neighbours, probability_flaky,
@@ -140,6 +140,9 @@ pub struct Precision {
 pub struct ArmHistory {
     #[serde(flatten)]
     pub arm: Arm,
+    /// What was evaluated, if all of it is of one kind.
+    #[serde(skip)]
+    pub items: Option<ItemKind>,
     pub nights: Vec<Night>,
     pub changes: Vec<LevelChange>,
     /// Regressions that somebody accepted, in order of acceptance.
@@ -745,6 +748,7 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
         let precision = precision_of_mean(&outcomes_by_item(&nights[since..], &self.matrices));
         ArmHistory {
             arm: arm.clone(),
+            items: self.items.last().and_then(|items| items.kind),
             nights: shown,
             changes,
             accepted: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::domain::{Direction, Metric, MetricKind, Unit};
+use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
 use crate::stats::{rogan_gladen, summarise_sample};
 use crate::warehouse::RunRow;
 
@@ -43,8 +43,8 @@ pub fn built_in_metric(
 }
 
 /// The pass rate on what all arms share.
-pub fn pass_rate_metric(policy: &Policy) -> Metric {
-    policy.describe_metric(Metric::pass_rate())
+pub fn pass_rate_metric(kind: Option<ItemKind>, policy: &Policy) -> Metric {
+    policy.describe_metric(Metric::pass_rate_of(kind))
 }
 
 /// Returns the unit of one arm's figures on a suite, which is also the unit of verdicts.

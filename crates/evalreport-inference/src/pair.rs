@@ -34,7 +34,7 @@ pub struct ItemTable<'a> {
 pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) -> Decision {
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
     let items = SuiteItems::without_clusters(ItemKind::Question, count);
-    let metric = pass_rate_metric(policy);
+    let metric = pass_rate_metric(Some(ItemKind::Question), policy);
     let [first, second] = [one, other].map(|arm| arm.counted_outcomes().with_bitset(&items));
     let shared = SharedItemPair::from_passes(&first, &second, None, &items, policy);
     let finding = shared

@@ -103,6 +103,13 @@ impl PairFinding {
         };
     }
 
+    /// Says that both arms have a figure nevertheless, if there are no data for a test.
+    pub fn note_published(&mut self, have_figures: bool) {
+        if have_figures && matches!(self.support, DataSupport::NoData(Missing::NotMeasured)) {
+            self.support = DataSupport::NoData(Missing::NoCounts);
+        }
+    }
+
     /// Returns the p-value, deciding or only shown.
     pub fn p_value(&self) -> Option<f64> {
         match self.support {
@@ -160,7 +167,7 @@ impl PairFinding {
             DataSupport::NoData(Missing::NotMeasured) => first
                 .zip(second)
                 .is_some_and(|(first, second)| first > 0 && second > 0),
-            DataSupport::NoData(Missing::NotCompleted)
+            DataSupport::NoData(Missing::NotCompleted | Missing::NoCounts)
             | DataSupport::Thin { .. }
             | DataSupport::Tested { .. }
             | DataSupport::Fixed => false,

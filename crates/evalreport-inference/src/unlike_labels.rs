@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::domain::{NamePart, natural_key};
 use crate::stats::{fisher_exact, normal_two_sided};
 use crate::warehouse::OutcomeMatrix;
 
@@ -138,45 +139,9 @@ fn has_labels(label: &ItemLabels) -> bool {
     label.n > 0
 }
 
-/// A part of a name: numbers come before texts, and by value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum NamePart {
-    /// Digits without leading zeros, which order by their number first.
-    Number(usize, String),
-    Text(String),
-}
-
-/// Splits a name so that `q2` comes before `q10`.
-fn natural_key(name: &str) -> Vec<NamePart> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while let Some(first) = rest.chars().next() {
-        let is_number = first.is_ascii_digit();
-        let end = rest
-            .find(|character: char| character.is_ascii_digit() != is_number)
-            .unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        parts.push(if is_number {
-            let digits = part.trim_start_matches('0');
-            NamePart::Number(digits.len(), digits.to_owned())
-        } else {
-            NamePart::Text(part.to_owned())
-        });
-        rest = after;
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_in_names_order_by_value() {
-        let mut names = ["q10", "q9", "q", "q007", "a1b12", "a1b3"];
-        names.sort_by_key(|name| natural_key(name));
-        assert_eq!(names, ["a1b3", "a1b12", "q", "q007", "q9", "q10"]);
-    }
 
     #[test]
     fn the_first_half_is_no_random_part() {

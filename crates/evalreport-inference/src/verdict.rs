@@ -76,6 +76,8 @@ pub enum Missing {
     NotMeasured,
     /// No run of an arm completed, and the cost of a failed run is no price.
     NotCompleted,
+    /// Both arms have a figure, but of no known number of items.
+    NoCounts,
 }
 
 /// The verdict on one pair of arms for one metric.

@@ -2,7 +2,7 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use crate::domain::Unit;
+use crate::domain::{Unit, rate_label};
 use crate::render::table::ReportTable;
 use crate::render::{format, phrases};
 use crate::views::{Arm, Front, Pareto, ParetoPoint};
@@ -48,7 +48,7 @@ pub fn draw_pareto(
     });
     let (x, y) = (
         ChartAxis::for_amounts("Cost per run", Unit::Usd, costs),
-        ChartAxis::for_shares("Pass rate", rates),
+        ChartAxis::for_shares(rate_label(pareto.items), rates),
     );
     let mut notes = vec![
         "Crosses are 95% intervals; overlapping ones do not mean equal. Filled: on the front, which the line follows. Hollow: another arm is at \
@@ -66,7 +66,7 @@ pub fn draw_pareto(
             y.ticks.first().map_or("", |(_, text)| text)
         ));
     }
-    let title = "Pass rate over cost per run".to_owned();
+    let title = format!("{} over cost per run", rate_label(pareto.items));
     let finding = front_finding(pareto, name);
     let sheet = DrawingSheet::new(760, 400);
     let frame = ChartFrame::new(&sheet, x, y);
@@ -295,9 +295,9 @@ fn front_finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
 }
 
 fn points_table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> ReportTable {
-    let mut table = ReportTable::new("Pass rate and cost per run");
+    let mut table = ReportTable::new(format!("{} and cost per run", rate_label(pareto.items)));
     table.add_text_column("Arm", 0);
-    table.add_number_column("Pass rate [95% CI]", 0);
+    table.add_rate_column(pareto.items);
     table.add_text_column("n", 0);
     table.add_number_column("Cost per run [95% CI]", 0);
     table.add_number_column("Runs with a cost", 0);

@@ -72,6 +72,7 @@ fn made_pareto(arms: usize) -> Pareto {
         }
     };
     Pareto {
+        items: None,
         points: (0..arms).map(point).collect(),
         unplaced: vec![arm(arms)],
     }
@@ -175,6 +176,7 @@ fn made_history(nights: u64) -> ArmHistory {
     ArmHistory {
         accepted: Vec::new(),
         arm: arm(0),
+        items: None,
         nights: (0..nights).map(night).collect(),
         changes: vec![change],
         changed_count: 0,

@@ -2,6 +2,7 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
+use crate::domain::rate_label;
 use crate::render::table::ReportTable;
 use crate::render::{format, history, phrases};
 use crate::views::{ArmHistory, Night, Series};
@@ -33,7 +34,7 @@ pub fn draw_trend(
     }
     let x = ChartAxis::for_days("", first.date, last.date);
     let y = ChartAxis::for_shares(
-        "Pass rate",
+        rate_label(arm.items),
         rates_with_ends(shown).chain(scale.iter().copied()),
     );
     let day = |night: &Night| ChartAxis::day_value(first.date, night.date);
@@ -51,7 +52,7 @@ pub fn draw_trend(
             format::format_integer(rated.len() as u64)
         ));
     }
-    let title = format!("{name}: pass rate by night");
+    let title = format!("{name}: {} by night", rate_label(arm.items).to_lowercase());
     let finding = change_finding(arm, shown, name);
     let sheet = DrawingSheet::new(760, 220);
     let frame = ChartFrame::new(&sheet, x, y);
@@ -249,7 +250,7 @@ fn change_finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
 fn nights_table(arm: &ArmHistory, shown: &[&Night]) -> ReportTable {
     let mut table = ReportTable::new("By night, newest first");
     table.add_text_column("Night", 0);
-    table.add_number_column("Pass rate [95% CI]", 0);
+    table.add_rate_column(arm.items);
     table.add_text_column("n", 0);
     table.add_number_column("Runs", 0);
     table.add_number_column("Cost", 1);

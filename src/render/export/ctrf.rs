@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run};
+use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run, is_model_name};
 use crate::views::RunTally;
 
 use super::{nonblank_reason, token_counts, whole_milliseconds};
@@ -70,7 +70,7 @@ fn run_facts(run: &Run, tally: &RunTally) -> Value {
         (
             "model",
             Some(run.model.as_str())
-                .filter(|model| !model.is_empty())
+                .filter(|model| is_model_name(model))
                 .map(|model| json!(model)),
         ),
         (

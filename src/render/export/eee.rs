@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::domain::{
     Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Unit,
+    is_model_name,
 };
 use crate::views::{OutcomeGroup, RunTally, Share};
 
@@ -29,20 +30,14 @@ pub struct ExportedRunPaths {
 impl ExportedRunPaths {
     /// Returns the place of a run's files, the same for every export.
     pub fn from_run(run: &Run) -> Self {
-        let (developer, model) = run
-            .model
+        let (developer, model) = model_name(run)
             .split_once('/')
-            .unwrap_or((UNKNOWN_NAME, &run.model));
+            .unwrap_or((UNKNOWN_NAME, model_name(run)));
         let part = |name: &str| {
             slug::unique_segments([name], MAX_PATH_PART_BYTES)
                 .into_values()
                 .next()
                 .unwrap_or_default()
-        };
-        let model = if model.is_empty() {
-            UNKNOWN_NAME
-        } else {
-            model
         };
         let folder = ["data", &part(&run.suite), &part(developer), &part(model)].join("/");
         // The collection only takes ids of the random version of UUIDs; this one is derived from the run's id.
@@ -427,10 +422,10 @@ fn evaluation_id(run: &Run) -> String {
 }
 
 fn model_name(run: &Run) -> &str {
-    if run.model.is_empty() {
-        UNKNOWN_NAME
-    } else {
+    if is_model_name(&run.model) {
         &run.model
+    } else {
+        UNKNOWN_NAME
     }
 }
 

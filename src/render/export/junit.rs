@@ -5,7 +5,9 @@
 
 use chrono::{SecondsFormat, TimeDelta};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, shorten_to};
+use crate::domain::{
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, is_model_name, shorten_to,
+};
 use crate::views::RunTally;
 
 use super::super::junit::{escape_attribute, escape_lines};
@@ -77,7 +79,7 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ("approach", Some(run.approach.as_str())),
         (
             "model",
-            Some(run.model.as_str()).filter(|model| !model.is_empty()),
+            Some(run.model.as_str()).filter(|model| is_model_name(model)),
         ),
         ("status", Some(run.status.name())),
         ("suite_version", run.suite_version.as_deref()),

@@ -171,7 +171,7 @@ pub(super) fn lay_out_arms(
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
         band,
-        measure: Text::from(phrases::metric_label(&board.primary)),
+        measure: Text::new(&board.primary.label),
         unit: if is_share { grid::SHARE_UNIT } else { "score" },
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
         has: PresentColumns {
@@ -194,12 +194,7 @@ fn further_columns(board: &SuiteBoard) -> (Vec<grid::GridColumn>, Vec<Vec<grid::
         return (Vec::new(), vec![Vec::new(); board.entries.len()]);
     }
     let grid = grid::Grid::from_table(&arms_table(board), "more", "");
-    let shown = [
-        "Rank",
-        phrases::metric_label(&board.primary),
-        "Cost per solved",
-        "Duration",
-    ];
+    let shown = ["Rank", &board.primary.label, "Cost per solved", "Duration"];
     let is_more = |column: &grid::GridColumn| {
         column.look == grid::ColumnLook::Number
             && !shown

@@ -24,10 +24,7 @@ pub(super) fn build_grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
             .iter()
             .position(|column| column.keys.first().is_some_and(|key| *key == primary));
         let head = GridColumn::new(
-            format!(
-                "{} and interval, drawn",
-                phrases::metric_label(&board.primary)
-            ),
+            format!("{} and interval, drawn", &board.primary.label),
             ColumnLook::Scale,
             SortOrder::None,
         );

@@ -35,6 +35,8 @@ struct CategoriesPage {
 }
 
 pub(super) struct CategoryHeatmap {
+    /// What the figures are called.
+    pub rate: &'static str,
     /// Name and number of items.
     pub columns: Vec<(Text, String)>,
     pub rows: Vec<(ArmName, Vec<CategoryShade>)>,
@@ -130,6 +132,7 @@ pub(super) fn lay_out_heatmap(
         )
     };
     CategoryHeatmap {
+        rate: phrases::rate_word(categories.word),
         columns: categories
             .columns
             .iter()

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::domain::rate_label;
 use crate::render::{board, chart, phrases};
 use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite};
 
@@ -165,7 +166,7 @@ pub(super) fn draw_pareto(
     let of = suite.charts.pareto.as_ref()?;
     let figure = ChartFigure::with_max_rows(
         id,
-        "Pass rate over cost per run",
+        format!("{} over cost per run", rate_label(of.items)),
         chart::draw_pareto(of, &format!("{id}-chart"), &name, &link),
         rows,
     );

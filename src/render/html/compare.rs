@@ -341,14 +341,18 @@ fn rate_grid(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     if estimates.iter().all(Option::is_none) {
         return None;
     }
-    let mut grid = Grid::new("rates", format!("{}: pass rates", row.metric.label)).fit_to_content();
+    let mut grid = Grid::new("rates", row.metric.label.as_str()).fit_to_content();
     grid.add_column(
         GridColumn::new("Arm", ColumnLook::Key, SortOrder::None),
         labels.iter().map(|label| GridCell::head(label.as_str())),
     );
     grid.add_column(
-        GridColumn::new("Pass rate, %", ColumnLook::Number, SortOrder::None)
-            .with_subtext("95% interval"),
+        GridColumn::new(
+            format!("{}, %", row.metric.label),
+            ColumnLook::Number,
+            SortOrder::None,
+        )
+        .with_subtext("95% interval"),
         estimates.iter().map(|estimate| rate_cell(*estimate)),
     );
     add_sample_sizes(&mut grid, &estimates, SortOrder::None);

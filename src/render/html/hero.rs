@@ -138,7 +138,7 @@ fn draw_ratio(row: &ComparisonRow, found: Difference, times: f64) -> AmountRatio
         )
     };
     AmountRatio {
-        label: Text::new(phrases::metric_label(&row.metric)),
+        label: Text::new(&row.metric.label),
         first: cell(0),
         second: cell(1),
         reading: Text::from(phrases::ratio_words(found.value)),

@@ -111,7 +111,7 @@ fn render_page(
         sentences: sentences.into_iter().map(Text::from).collect(),
         notes: list_notes(history, followed.len(), drawn.len())
             .into_iter()
-            .chain(history::rate_range(history).map(|ends| history::scale_note(ends, "nights")))
+            .chain(history::rate_range(history).map(|ends| history::scale_note(history, ends)))
             .map(Text::from)
             .collect(),
         panes: small_multiples::draw_nights(suite, place, MAX_PANES, plan, &shell.root, true),
@@ -171,7 +171,7 @@ fn describe_changes(history: &History, labels: &[String], followed: usize) -> Ve
                     .changes
                     .iter()
                     .filter(move |change| (change.series == Series::PassRate) == is_rate);
-                own.map(move |change| history::change_sentence(change, label))
+                own.map(move |change| history::change_sentence(arm, change, label))
             })
     };
     let changes: Vec<String> = of(true).chain(of(false)).collect();

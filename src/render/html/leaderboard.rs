@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{audit, phrases, summary};
+use crate::render::{audit, summary};
 use crate::views::{Comparison, OverviewSuite};
 
 use super::arm_links::link_arm_rows;
@@ -107,7 +107,7 @@ fn board_grid(suite: &OverviewSuite, place: &SuiteRoutes, plan: &SiteRoutes, roo
         .with_about(board::name_shared_part(&suite.board).unwrap_or_default())
         .hide_columns_except(&[
             "Rank",
-            phrases::metric_label(&suite.board.primary),
+            &suite.board.primary.label,
             "n",
             "Cost per solved",
             "Duration",

@@ -46,6 +46,8 @@ struct VerdictPage {
     answer: Text,
     mark: &'static str,
     sentences: Vec<Text>,
+    /// What the share of passed items is called.
+    rate: Text,
     signs: Vec<StateSign>,
     leading: TopPair,
     /// Who judges the items, and how far people checked that.
@@ -121,6 +123,7 @@ fn render_page(
         signs,
         label: Text::new(&place.label),
         answer: Text::from(top_pair::answer_line(suite)),
+        rate: Text::new(suite.board.rate_label()),
         mark,
         sentences: sentences.into_iter().map(Text::from).collect(),
         figures: top_pair::key_figures(suite, &leading),

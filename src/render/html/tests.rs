@@ -182,6 +182,7 @@ fn evidence(arms: usize, verdict: PairVerdict, n: u64, of: &'static str) -> Evid
         record: None,
         bounds: None,
         detectable: Some(0.08),
+        needed_for: None,
         needed: Some(Needed {
             n: 2 * n,
             of: "items",
@@ -1047,6 +1048,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
     };
     SuiteCharts {
         pareto: (arms.len() > 1).then(|| Pareto {
+            items: None,
             points: arms.iter().enumerate().map(point).collect(),
             unplaced: Vec::new(),
         }),
@@ -1116,6 +1118,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
     let of = |arm: &Arm| ArmHistory {
         accepted: Vec::new(),
         arm: arm.clone(),
+        items: None,
         nights: (1..6).map(night).collect(),
         changes: Vec::new(),
         changed_count: 30,

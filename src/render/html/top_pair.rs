@@ -282,11 +282,12 @@ pub(super) fn describe_verdict(suite: &OverviewSuite) -> (&'static str, Vec<Stri
             vec!["No runs.".to_owned()],
         ),
         (None, [only, ..]) => {
+            let label = suite.board.rate_label().to_lowercase();
             let rate = only.pass_rate.as_ref().map_or_else(
-                || "pass rate unknown".to_owned(),
+                || format!("{label} unknown"),
                 |rate| {
                     format!(
-                        "pass rate {}% ({})",
+                        "{label} {}% ({})",
                         format::estimate_with_interval(rate),
                         phrases::sample_size(rate)
                     )
@@ -363,7 +364,7 @@ pub(super) fn key_figures(suite: &OverviewSuite, leading: &TopPair) -> Vec<KeyFi
         let interval = whole
             .split_once(" [")
             .map_or_else(String::new, |(_, ends)| format!("[{ends}, "));
-        let label = phrases::metric_label(&board.primary);
+        let label = &board.primary.label;
         figure(
             label,
             Text::from(phrases::primary_figure(&board.primary, rate)),

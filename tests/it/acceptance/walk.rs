@@ -46,7 +46,7 @@ const QUESTIONS: [(&str, &[&str], &str); 10] = [
             "#suites a[href='suites/basics/index.html']",
             "main a[href*='categories']",
         ],
-        "Pass rate in % by arm and category",
+        "Accuracy in % by arm and category",
     ),
     (
         "what did the agent say",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::Run;
+use super::{NO_MODEL, Run, is_model_name};
 
 /// The filters of all reading commands. An empty filter selects every run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -78,12 +78,14 @@ impl Aliases {
         shown.iter().cloned().chain(renamed).collect()
     }
 
-    /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none.
+    /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none. All runs that name no model have
+    /// the same word for it.
     pub fn apply_to(&self, run: &Arc<Run>) -> Arc<Run> {
+        let none = (!is_model_name(&run.model) && run.model != NO_MODEL).then_some(NO_MODEL);
         let (suite, approach, model) = (
-            self.suite.get(&run.suite),
-            self.approach.get(&run.approach),
-            self.model.get(&run.model),
+            self.suite.get(&run.suite).map(String::as_str),
+            self.approach.get(&run.approach).map(String::as_str),
+            self.model.get(&run.model).map(String::as_str).or(none),
         );
         if suite.or(approach).or(model).is_none() {
             return Arc::clone(run);
@@ -95,7 +97,7 @@ impl Aliases {
             (&mut renamed.model, model),
         ] {
             if let Some(alias) = alias {
-                name.clone_from(alias);
+                alias.clone_into(name);
             }
         }
         Arc::new(renamed)

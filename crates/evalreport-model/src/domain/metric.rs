@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ItemKind;
+
 /// Which way is better.
 #[derive(
     Clone,
@@ -265,6 +267,14 @@ pub fn metric_key(name: &str) -> &str {
     }
 }
 
+/// Returns what an arm's share of passed items is called, by their kind.
+pub fn rate_label(kind: Option<ItemKind>) -> &'static str {
+    match kind {
+        Some(ItemKind::Question) => "Accuracy",
+        _ => "Pass rate",
+    }
+}
+
 /// Returns a score's label in tables. A score that is not built in is shown by its name.
 pub fn score_label(name: &str) -> &str {
     match name {
@@ -301,10 +311,18 @@ impl Metric {
     pub fn pass_rate() -> Self {
         Self {
             name: PASS_RATE.to_owned(),
-            label: "Pass rate".to_owned(),
+            label: rate_label(None).to_owned(),
             unit: Unit::Fraction,
             direction: Direction::Up,
             kind: MetricKind::Rate,
+        }
+    }
+
+    /// Returns the pass rate on items of one kind, under its name.
+    pub fn pass_rate_of(kind: Option<ItemKind>) -> Self {
+        Self {
+            label: rate_label(kind).to_owned(),
+            ..Self::pass_rate()
         }
     }
 

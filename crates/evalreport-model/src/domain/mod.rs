@@ -18,6 +18,7 @@ mod message_keys;
 mod metric;
 mod model_name;
 mod names;
+mod natural_order;
 mod outage;
 mod person;
 mod plural;
@@ -60,10 +61,11 @@ pub use message_keys::MessageKeys;
 pub use metric::{
     AmountMark, BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind,
     MetricSettings, NoMargin, PASS_RATE, Unit, built_in_metric, metric_key, names_accuracy,
-    parse_amount, score_label,
+    parse_amount, rate_label, score_label,
 };
-pub use model_name::{is_same_model, may_mean};
+pub use model_name::{NO_MODEL, is_model_name, is_same_model, may_mean};
 pub use names::CONFIGURATION_NAMES;
+pub use natural_order::{NamePart, natural_key};
 pub use outage::{is_outage, is_outage_status, is_refusal, refused_status};
 pub use person::{PERSON, can_judge_again, is_judge, is_person, person_evaluator};
 pub use plural::{format_count, format_integer, group_digits};

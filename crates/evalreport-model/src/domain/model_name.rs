@@ -1,10 +1,18 @@
-//! Decides whether two model names mean the same model.
+//! Decides whether two model names mean the same model, and whether a name means one at all.
 
 /// Suffix for the current release of a model.
 const LATEST_SUFFIX: &str = "latest";
 
-/// Models of runs without a model, and of runs whose source does not name it.
-const NAMELESS_MODELS: [&str; 2] = ["none", "unknown"];
+/// The model of all runs that name none: of approaches without a model to choose, and of sources that leave it out.
+pub const NO_MODEL: &str = "none";
+
+/// How records say that they name no model.
+const NAMELESS_MODELS: [&str; 3] = ["", NO_MODEL, "unknown"];
+
+/// Returns whether `name` is one, and not a word for its absence.
+pub fn is_model_name(name: &str) -> bool {
+    !NAMELESS_MODELS.contains(&name)
+}
 
 /// Returns whether an agent that reports `reported` used the requested model. Services report a dated name for an undated one, and programs
 /// the full name for an alias.
@@ -27,12 +35,12 @@ pub fn is_same_model(asked: &str, reported: &str) -> bool {
 }
 
 /// Returns whether someone who writes `asked` may mean the model that a run calls `name`: its own name, or an alias or undated name of it. A
-/// dated name means only itself, and so do the words for a run without a known model.
+/// dated name means only itself. The words for no model all mean the same.
 pub fn may_mean(asked: &str, name: &str) -> bool {
-    let is_name = !asked.is_empty()
-        && !NAMELESS_MODELS.contains(&asked)
-        && date_length(&name_words(asked)) == 0;
-    asked == name || is_name && is_same_model(asked, name)
+    if !is_model_name(asked) {
+        return !is_model_name(name);
+    }
+    asked == name || date_length(&name_words(asked)) == 0 && is_same_model(asked, name)
 }
 
 /// Returns the words of a name in lower case, without provider (`anthropic/…`), context size (`…[1m]`) and date.
@@ -119,6 +127,16 @@ mod tests {
         }
         assert!(!may_mean(dated, "claude-sonnet-4-5") && may_mean("", ""));
         assert!(!may_mean("unknown", "unknown (report.xml)") && may_mean("unknown", "unknown"));
+    }
+
+    #[test]
+    fn may_mean_takes_all_words_for_no_model_as_one() {
+        for asked in NAMELESS_MODELS {
+            for name in NAMELESS_MODELS {
+                assert!(may_mean(asked, name), "{asked}: {name}");
+            }
+            assert!(!may_mean(asked, "sonnet") && !may_mean("sonnet", asked));
+        }
     }
 
     #[test]
