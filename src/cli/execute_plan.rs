@@ -726,7 +726,7 @@ fn print_next_steps(settings: &Settings, carried: &ExecutedBatch) -> Result<(), 
         output::print_message(
             settings,
             &format!(
-                "{} lack outcomes because of outages or failed starts – ask only for these: {command}",
+                "outages or failed starts left outcomes open in {} – ask only for these: {command}",
                 output::format_count(open, "run")
             ),
         );

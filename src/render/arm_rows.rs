@@ -78,7 +78,9 @@ impl ArmRows<'_> {
         if row.evidence.pairs.is_empty() {
             return;
         }
-        let base_word = if self.comparison.against.is_some() {
+        // An arm with a rate over fewer items may stand above the base.
+        let is_leader = self.base == self.order.first().copied();
+        let base_word = if self.comparison.against.is_some() || !is_leader {
             "base"
         } else {
             "leader"
@@ -172,16 +174,10 @@ impl ArmRows<'_> {
         let pairs = self
             .order
             .iter()
-            .filter_map(|arm| self.pair_with_base(row, *arm));
-        let sizes: Vec<(u64, u64)> = pairs
-            .filter(|pair| pair.difference.is_some())
-            .filter_map(|pair| {
-                let most = pair.sizes.first.max(pair.sizes.second);
-                Some((pair.sizes.pairs?, most))
-            })
-            .collect();
-        let fewest = sizes.iter().map(|(shared, _)| *shared).min()?;
-        sizes.iter().any(|(shared, most)| shared < most).then(|| {
+            .filter_map(|arm| self.pair_with_base(row, *arm))
+            .collect::<Vec<_>>();
+        let fewest = pairs.iter().filter_map(|pair| pair.sizes.pairs).min()?;
+        pairs.iter().any(phrases::is_over_fewer_items).then(|| {
             format!(
                 "Each arm's figure is over its own items, and differences are over the items that both arms have: at least {}.",
                 format::format_integer(fewest)

@@ -9,6 +9,11 @@ use super::cell::{Datum, TableCell};
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{details, format, phrases, since, verdicts};
 
+/// Names a table of arms by the rate that orders it.
+pub(super) fn caption(board: &SuiteBoard) -> String {
+    format!("Arms by {}", board.rate_label().to_lowercase())
+}
+
 /// Returns the header of the column of arms that no other beats in quality and a price.
 fn front_label(board: &SuiteBoard, price: &str) -> String {
     format!("{} and {price}", board.rate_label())

@@ -408,18 +408,21 @@ pub fn rate_word(items: &str) -> &'static str {
     rate_label((items == ItemKind::Question.plural()).then_some(ItemKind::Question))
 }
 
+/// Returns whether a difference is over fewer items than the arms' own figures: over those that both have.
+pub(super) fn is_over_fewer_items(pair: &PairEvidence) -> bool {
+    let sizes = &pair.sizes;
+    pair.difference.is_some()
+        && sizes
+            .pairs
+            .is_some_and(|shared| shared < sizes.first.max(sizes.second))
+}
+
 /// Returns a metric's label in a comparison, with the unit that its figures are over.
 pub(super) fn row_label(row: &ComparisonRow) -> String {
-    let is_shared = |pair: &PairEvidence| {
-        let (of_rates, sizes) = (is_pass_rate(&row.metric), &pair.sizes);
-        of_rates
-            && pair.difference.is_some()
-            && sizes
-                .pairs
-                .is_some_and(|shared| shared < sizes.first.max(sizes.second))
-    };
     match row.evidence.pairs.as_slice() {
-        [pair] if row.cells.len() == 2 && is_shared(pair) => {
+        [pair]
+            if row.cells.len() == 2 && is_pass_rate(&row.metric) && is_over_fewer_items(pair) =>
+        {
             join_label(&row.metric.label, "shared items")
         }
         _ => join_label(&row.metric.label, &figure_scope(&row.metric, &row.cells)),

@@ -62,7 +62,8 @@ pub fn draw_pareto(
     }
     if y.is_cut() {
         notes.push(format!(
-            "The scale of the pass rate starts at {}, not at 0%.",
+            "The scale of the {} starts at {}, not at 0%.",
+            rate_label(pareto.items).to_lowercase(),
             y.ticks.first().map_or("", |(_, text)| text)
         ));
     }

@@ -37,6 +37,8 @@ pub(super) struct SuiteArmTable {
     pub unit: &'static str,
     /// The arm that all are compared with: `the leader`, or the baseline's name.
     pub reference: Text,
+    /// Whether differences are over fewer items than rates.
+    pub is_over_fewer_items: bool,
     pub has: PresentColumns,
     pub has_filter: bool,
     /// Whether each row has one line.
@@ -172,6 +174,12 @@ pub(super) fn lay_out_arms(
         steps,
         band,
         measure: Text::new(&board.primary.label),
+        is_over_fewer_items: board.entries.iter().any(|entry| {
+            matches!(
+                suite.compare_with_reference(&entry.arm),
+                ReferenceComparison::Other(_, pair) if phrases::is_over_fewer_items(&pair)
+            )
+        }),
         unit: if is_share { grid::SHARE_UNIT } else { "score" },
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
         has: PresentColumns {

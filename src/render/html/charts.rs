@@ -89,7 +89,7 @@ fn render_page(
     let page = SuiteCostPage {
         suite: Text::new(&place.label),
         costs: (!priced.is_empty()).then(|| {
-            let mut grid = Grid::from_table(&table, "costs", "Arms by pass rate");
+            let mut grid = Grid::from_table(&table, "costs", board::caption(&suite.board));
             link_arm_rows(
                 &mut grid,
                 priced.iter().map(|entry| &entry.arm),

@@ -155,7 +155,11 @@ fn build_section(
     let mut grid = Grid::from_table(
         &table,
         format!("cost-{number}-arms"),
-        format!("{}: arms by pass rate", place.label),
+        format!(
+            "{}: {}",
+            place.label,
+            board::caption(&suite.board).to_lowercase()
+        ),
     );
     link_arm_rows(
         &mut grid,

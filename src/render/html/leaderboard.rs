@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{audit, summary};
+use crate::render::{audit, board as render_board, summary};
 use crate::views::{Comparison, OverviewSuite};
 
 use super::arm_links::link_arm_rows;
@@ -103,7 +103,7 @@ fn render_page(
 
 /// Lays out the board. Names link to the arms' pages, and two rows can be ticked.
 fn board_grid(suite: &OverviewSuite, place: &SuiteRoutes, plan: &SiteRoutes, root: &str) -> Grid {
-    let mut grid = board::build_grid(&suite.board, "board", "Arms by pass rate")
+    let mut grid = board::build_grid(&suite.board, "board", &render_board::caption(&suite.board))
         .with_about(board::name_shared_part(&suite.board).unwrap_or_default())
         .hide_columns_except(&[
             "Rank",

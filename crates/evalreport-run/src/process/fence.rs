@@ -29,9 +29,9 @@ const DEVICE_FILES: [&str; 5] = [
 ];
 /// Shared memory.
 const SHARED_MEMORY: &str = "/dev/shm";
-/// Terminals of a program's own, if it has namespaces of its own.
+/// Terminals: a program's own, if it has namespaces of its own.
 const TERMINAL_FOLDER: &str = "/dev/pts";
-/// Then, these are its own processes.
+/// Processes: likewise.
 const PROCESSES_FOLDER: &str = "/proc";
 const TERMINAL_DEVICE: &str = "/dev/ptmx";
 /// Without them, the processes of all, but to change only its own.
