@@ -88,14 +88,14 @@ def test_two_arms_are_drawn_on_each_metric() -> None:
         assert f"good vs bad: {pair['difference']!r}{interval} ({pair['scale']}), {pair['verdict']}" in row.told
         if pair["margin"] is not None:
             assert any(is_near(mark, pair["margin"]) for mark in row.marks)
-    assert "+23.3 pp" in rows["Pass rate"].text and "+23.3 pp" in str(answer), "the drawing and the table have one number"
+    assert "+23.3 pp" in rows["Accuracy"].text and "+23.3 pp" in str(answer), "the drawing and the table have one number"
 
 
 def test_several_arms_are_drawn_against_their_leader() -> None:
     record({"ben": 10, "fair": 4, "abe": 2})
     answer = evalreport.compare()
     ((caption, rows),) = panels(answer._repr_html_())
-    assert caption == "quiz: Pass rate, each less ben, difference in percentage points with 95% CI"
+    assert caption == "quiz: Accuracy, each less ben, difference in percentage points with 95% CI"
     assert [row.label for row in rows] == ["fair", "abe"], "as in the table, the best first"
     found = [pair for pair in answer.pairs if pair["metric"] == "shared_tests" and "ben" in (pair["first"], pair["second"])]
     abe, fair = found
@@ -139,7 +139,7 @@ def test_a_gate_is_drawn_with_its_limit() -> None:
     assert "95% CI; dotted: limit" in caption
     new = [{"model": arm, "question": number, "correct": number > 1} for number in range(9) for arm in ("old", "new")]
     lacking = evalreport.gate(new, baseline=new[::2], max_drop="2pp")
-    assert "Not drawn: frame, new: Pass rate: no difference." in lacking._repr_html_(), "what has no figure is named"
+    assert "Not drawn: frame, new: Accuracy: no difference." in lacking._repr_html_(), "what has no figure is named"
 
 
 def test_a_pair_is_turned_round_as_a_whole() -> None:

@@ -49,7 +49,7 @@ def read(answer: Any) -> Reader:
 def test_a_notebook_shows_a_table() -> None:
     record_two()
     html = read(evalreport.leaderboard())
-    assert html.rows[0][:4] == ["Rank", "Approach", "Model", "Pass rate % [95% CI]"]
+    assert html.rows[0][:4] == ["Rank", "Approach", "Model", "Accuracy % [95% CI]"]
     assert [row[1] for row in html.rows[1:]] == ["good", "bad"]
     assert "Leaderboard: quiz" in html.text
     assert read(evalreport.compare()).tags.count("table") == 1

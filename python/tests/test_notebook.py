@@ -27,7 +27,7 @@ def test_the_notebook_shows_tables_and_drawings() -> None:
     _, compared, board, pairs, gate, decided, problem = json.loads(done.stdout.splitlines()[-1])
     html = shown(compared, "text/html")
     assert html.startswith('<div class="evalreport">') and html.count("<table>") == 1 and html.count("<svg") == 1
-    assert "<title>Pass rate, mira vs nova: " in html and "<title>Pass rate, lyra vs nova: " in html
+    assert "<title>Accuracy, mira vs nova: " in html and "<title>Accuracy, lyra vs nova: " in html
     assert "frame: 3 arms" in shown(compared, "text/plain"), "consoles show the table"
     assert html.count("<script") == html.count("http") == 0
     assert shown(board, "text/html").count("<circle") == 3
