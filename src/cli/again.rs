@@ -246,25 +246,20 @@ fn find_repetition(
     record: &Run,
     run: &PlannedRun,
 ) -> Result<Option<RerunScope>, CommandFailure> {
-    let items = store.read_items_so_far(&run.id)?;
-    let answered = items.iter().any(|(outcome, _)| {
-        matches!(
-            outcome.status,
-            ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Limit
-        )
-    });
+    // Every batch asks this of all its runs at its end, and most need no item for it.
+    let has_item = |is_wanted: fn(ItemStatus) -> bool| {
+        let items = store.read_items_so_far(&run.id)?;
+        Ok::<bool, CommandFailure>(items.iter().any(|(outcome, _)| is_wanted(outcome.status)))
+    };
     Ok(match record.status {
         RunStatus::Infra if is_untested(record) && has_output(store, &run.id) => {
             Some(RerunScope::Tests)
         }
         RunStatus::Infra => Some(RerunScope::Whole),
-        RunStatus::Failed if record.measured_nothing(Some(u64::from(answered))) => {
+        RunStatus::Failed if record.measured_nothing(Some(u64::from(has_item(is_answered)?))) => {
             Some(RerunScope::Whole)
         }
-        RunStatus::Completed
-            if items.iter().any(|(outcome, _)| is_infra(outcome.status))
-                && record.files_generated.is_none() =>
-        {
+        RunStatus::Completed if record.files_generated.is_none() && has_item(is_infra)? => {
             Some(RerunScope::Items)
         }
         RunStatus::Completed
@@ -273,6 +268,13 @@ fn find_repetition(
         | RunStatus::Cancelled
         | RunStatus::Partial => None,
     })
+}
+
+fn is_answered(status: ItemStatus) -> bool {
+    matches!(
+        status,
+        ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Limit
+    )
 }
 
 fn is_infra(status: ItemStatus) -> bool {

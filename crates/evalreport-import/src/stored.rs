@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{ImportedContent, MessageKeys, Run, RunId, is_model_name};
+use crate::domain::{ImportedContent, MessageKeys, Run, RunId, model_or_none};
 use crate::results::{Store, StoreError};
 
 use super::join::parts_with_visibility;
@@ -104,7 +104,9 @@ impl RunVersion {
     /// Returns whether suite, approach and model are called alike.
     fn has_names(&self, [suite, approach, model]: [&str; 3]) -> bool {
         let [own_suite, own_approach, own_model] = &self.names;
-        own_suite == suite && own_approach == approach && is_same_name(own_model, model)
+        own_suite == suite
+            && own_approach == approach
+            && model_or_none(own_model) == model_or_none(model)
     }
 
     fn is_visible(&self) -> bool {
@@ -457,7 +459,7 @@ impl StoredRuns {
         self.versions
             .values()
             .flatten()
-            .any(|version| is_same_name(&version.names[2], model))
+            .any(|version| model_or_none(&version.names[2]) == model_or_none(model))
     }
 
     /// Reads the store's records of every version of the runs with these first ids.
@@ -550,11 +552,6 @@ impl StoredRuns {
             },
         }
     }
-}
-
-/// Returns whether two models are called alike, or neither has a name: stores read all words for that as one.
-fn is_same_name(one: &str, other: &str) -> bool {
-    one == other || !is_model_name(one) && !is_model_name(other)
 }
 
 /// A run that nothing in its source names.

@@ -30,9 +30,8 @@ pub struct ExportedRunPaths {
 impl ExportedRunPaths {
     /// Returns the place of a run's files, the same for every export.
     pub fn from_run(run: &Run) -> Self {
-        let (developer, model) = model_name(run)
-            .split_once('/')
-            .unwrap_or((UNKNOWN_NAME, model_name(run)));
+        let name = model_name(run);
+        let (developer, model) = name.split_once('/').unwrap_or((UNKNOWN_NAME, name));
         let part = |name: &str| {
             slug::unique_segments([name], MAX_PATH_PART_BYTES)
                 .into_values()

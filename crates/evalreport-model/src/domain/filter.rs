@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{NO_MODEL, Run, is_model_name};
+use super::{Run, model_or_none};
 
 /// The filters of all reading commands. An empty filter selects every run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -81,7 +81,7 @@ impl Aliases {
     /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none. All runs that name no model have
     /// the same word for it.
     pub fn apply_to(&self, run: &Arc<Run>) -> Arc<Run> {
-        let none = (!is_model_name(&run.model) && run.model != NO_MODEL).then_some(NO_MODEL);
+        let none = Some(model_or_none(&run.model)).filter(|word| *word != run.model);
         let (suite, approach, model) = (
             self.suite.get(&run.suite).map(String::as_str),
             self.approach.get(&run.approach).map(String::as_str),

@@ -63,7 +63,7 @@ pub use metric::{
     MetricSettings, NoMargin, PASS_RATE, Unit, built_in_metric, metric_key, names_accuracy,
     parse_amount, rate_label, score_label,
 };
-pub use model_name::{NO_MODEL, is_model_name, is_same_model, may_mean};
+pub use model_name::{NO_MODEL, is_model_name, is_same_model, may_mean, model_or_none};
 pub use names::CONFIGURATION_NAMES;
 pub use natural_order::{NamePart, natural_key};
 pub use outage::{is_outage, is_outage_status, is_refusal, refused_status};

@@ -14,6 +14,11 @@ pub fn is_model_name(name: &str) -> bool {
     !NAMELESS_MODELS.contains(&name)
 }
 
+/// Returns the name, or the one word for no model that all readers share.
+pub fn model_or_none(name: &str) -> &str {
+    if is_model_name(name) { name } else { NO_MODEL }
+}
+
 /// Returns whether an agent that reports `reported` used the requested model. Services report a dated name for an undated one, and programs
 /// the full name for an alias.
 ///

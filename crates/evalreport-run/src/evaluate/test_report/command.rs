@@ -1,7 +1,7 @@
 //! Plans how to get the most detailed report from a test command, which a suite declares as one line of shell.
 //!
 //! - pytest gets its options through `PYTEST_ADDOPTS`, whatever the rest of the command is. This also reaches `make test` and `tox`, and
-//!   leaves the command unchanged. The options include `-v`, so that a run that is stopped has named the tests that ended.
+//!   leaves the command unchanged. The options include `-v`, so that output without a report names the tests.
 //! - go, node, jest and vitest get options right after their own word, if the command calls exactly one runner, once, and has no construct
 //!   that hides commands from this parser (`$(…)`, a here-document). If the report goes to standard output, the command must not have a
 //!   pipe either.

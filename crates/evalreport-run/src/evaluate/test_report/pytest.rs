@@ -1,4 +1,4 @@
-//! Parses pytest's text output: the fallback if its XML report is missing, as after a time-out.
+//! Parses pytest's text: the lines of a report that was not finished, and the output of commands that have no report of their own.
 
 use crate::domain::ItemStatus;
 
