@@ -142,8 +142,7 @@ pub(super) fn number_pair(
 /// Amounts that differ by no more than this share of themselves are equal: they were added up in another order.
 pub(super) const AMOUNT_ROUNDING: f64 = 1e-9;
 
-/// Makes the finding a fixed result if no run of either arm varied: more runs change nothing, and no test can say more than the amounts do.
-/// As many runs are needed as for outcomes that never vary.
+/// Makes the finding a fixed result if no run of either arm varied. As many runs are needed as for outcomes that never vary.
 fn mark_fixed_result(finding: &mut PairFinding, one: &RunSample, other: &RunSample) {
     let is_constant = |sample: &RunSample| {
         let values = &sample.values;
@@ -153,8 +152,7 @@ fn mark_fixed_result(finding: &mut PairFinding, one: &RunSample, other: &RunSamp
                 .all(|value| (value - values[0]).abs() <= AMOUNT_ROUNDING * values[0].abs())
     };
     if is_constant(one) && is_constant(other) {
-        (finding.support, finding.test, finding.plan, finding.detail) =
-            (DataSupport::Fixed, None, None, Detail::default());
+        finding.set_fixed();
     }
 }
 

@@ -94,6 +94,17 @@ impl PairFinding {
         });
     }
 
+    /// Makes the finding a fixed result: no run of either arm varied, so more runs change nothing, and no test or interval can say more than
+    /// the figures do.
+    pub fn set_fixed(&mut self) {
+        self.support = DataSupport::Fixed;
+        (self.test, self.plan, self.detail) = (None, None, Detail::default());
+        self.difference = self.difference.map(|difference| Difference {
+            interval: None,
+            ..difference
+        });
+    }
+
     /// Marks the finding as censored: runs or outcomes hit a limit, so the time they would have taken is unknown and the mean over the
     /// others is not the arm's.
     pub fn mark_censored(&mut self) {

@@ -189,8 +189,7 @@ pub(super) fn compare_over_items(
         finding.mark_censored();
     }
     if one.is_constant() && other.is_constant() {
-        (finding.support, finding.test, finding.plan, finding.detail) =
-            (DataSupport::Fixed, None, None, Detail::default());
+        finding.set_fixed();
     }
     if metric.shares_state() && shared.fewest_runs() < MIN_RUNS {
         finding.set_descriptive(Obstacle::FewRuns);
@@ -335,7 +334,7 @@ pub(super) fn compare_price_over_runs(
                 .all(|term| (term - terms[0]).abs() <= AMOUNT_ROUNDING)
     };
     if is_constant(&one) && is_constant(&other) {
-        (finding.support, finding.test, finding.plan) = (DataSupport::Fixed, None, None);
+        finding.set_fixed();
     }
     // A second method and an effect size would apply to the linear terms, which mean nothing by themselves.
     finding.detail = Detail::default();

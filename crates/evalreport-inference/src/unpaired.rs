@@ -11,7 +11,7 @@ use super::policy::{
     Design, EQUAL_SHARE_TOLERANCE, MAX_UNSHARED_ITEMS, MIN_ITEMS, MIN_RUNS, Policy,
 };
 use super::sample::ArmRates;
-use super::secondary_effects::{CrossCheck, Detail, Effect};
+use super::secondary_effects::{CrossCheck, Effect};
 use super::seed::seed_from_values;
 use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 
@@ -189,11 +189,6 @@ pub(super) fn compare_runs(first: &ArmRates, second: &ArmRates, policy: &Policy)
         return PairFinding::not_comparable(Design::Runs, Incomparable::OtherTotals, sizes);
     }
     let mut finding = compare_run_means(&one, &other, Scale::Share, policy);
-    if first.is_deterministic() && second.is_deterministic() {
-        // A fixed result: more runs change nothing, so it takes no part in the family.
-        (finding.support, finding.test, finding.plan, finding.detail) =
-            (DataSupport::Fixed, None, None, Detail::default());
-    }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
     }
@@ -213,6 +208,10 @@ pub(super) fn compare_runs(first: &ArmRates, second: &ArmRates, policy: &Policy)
             .or_else(effective),
         ..found
     });
+    if first.is_deterministic() && second.is_deterministic() {
+        // It takes no part in the family.
+        finding.set_fixed();
+    }
     finding
 }
 

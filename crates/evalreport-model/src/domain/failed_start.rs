@@ -15,6 +15,8 @@ use super::{Run, RunStatus};
 
 /// Failed starts in a row, without an answer before, after which an arm is asked no more. One may be a coincidence.
 pub const MAX_FAILED_STARTS: u32 = 3;
+/// Refusals in a row after which an arm that has answered is asked no more. Services refuse a single prompt for its content, too.
+pub const MAX_REFUSALS: u32 = 3;
 /// Longest time of a failed start, in seconds. Starting a shell or a container takes less.
 const MAX_START_SECONDS: f64 = 10.0;
 /// The exit statuses of what cannot be executed, and of what is not there.

@@ -48,7 +48,7 @@ pub use claimed_table::{PublishedFigures, PublishedRow, PublishedTable};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
-pub use failed_start::{MAX_FAILED_STARTS, is_failed_start, reports_failed_start};
+pub use failed_start::{MAX_FAILED_STARTS, MAX_REFUSALS, is_failed_start, reports_failed_start};
 pub use filter::{Aliases, Filter};
 pub use hex::to_hex;
 pub use item::{ItemKey, ItemOutcome};

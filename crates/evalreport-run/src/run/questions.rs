@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{AgentFailure, AgentPrompt, FailureOutlook, ReplyMeasurements, ServedBy};
 use crate::domain::{
-    ItemDetails, ItemKind, ItemOutcome, ItemStatus, MAX_FAILED_STARTS, Repeated, Run, RunStatus,
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, MAX_FAILED_STARTS, MAX_REFUSALS, Repeated, Run, RunStatus,
     Unit,
 };
 use crate::evaluate::{AnswerOutcome, parse_answer, score_answer};
@@ -50,6 +50,8 @@ struct AnsweredQuestion {
     served: ServedBy,
     /// Whether the agent's program did not start.
     is_unstarted: bool,
+    /// Whether the service refused the key or the model, although it had answered before.
+    is_refused: bool,
 }
 
 /// The result of asking one question.
@@ -66,6 +68,8 @@ struct AgentReachability {
     has_answered: AtomicBool,
     /// Number of its starts that failed, in a row.
     failed_starts: AtomicU32,
+    /// Number of its prompts that were refused, in a row.
+    refusals: AtomicU32,
     /// Why it is not asked any more.
     refusal: OnceLock<String>,
 }
@@ -73,6 +77,16 @@ struct AgentReachability {
 impl AgentReachability {
     fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts one more of a kind in a row, or begins anew.
+fn count_in_a_row(counter: &AtomicU32, is_another: bool) -> u32 {
+    if is_another {
+        counter.fetch_add(1, Ordering::Relaxed) + 1
+    } else {
+        counter.store(0, Ordering::Relaxed);
+        0
     }
 }
 
@@ -415,7 +429,7 @@ fn ask_all(
             context.stop.stop();
         }
         let mut count = written?;
-        // Without a refusal, a program that failed to start once or twice was asked everything.
+        // An agent that failed to start or was refused once or twice was asked everything.
         if count
             + writers
                 .iter()
@@ -424,7 +438,7 @@ fn ask_all(
             == turns.len()
         {
             for writer in &mut writers {
-                count += writer.release_failed_starts(ItemStatus::Infra, context)?;
+                count += writer.release_held(ItemStatus::Infra, context)?;
                 writer.journal.sync()?;
             }
         }
@@ -460,7 +474,8 @@ struct RunWriter<'a> {
     run: &'a PlannedRun,
     work: &'a QuestionWork,
     reachable: &'a AgentReachability,
-    /// Failed starts before the first answer. Only an answer, or the end of the questions, tells what they were.
+    /// Failed starts before the first answer, and refusals. Only what comes after them tells what they were: if the agent is asked no more,
+    /// none of them is an outcome.
     held: Vec<(usize, AnsweredQuestion)>,
     is_started: bool,
 }
@@ -473,30 +488,32 @@ impl RunWriter<'_> {
         answered: AnsweredQuestion,
         context: &PlanContext<'_>,
     ) -> Result<usize, StoreError> {
-        if !self.is_started && answered.is_unstarted {
+        if answered.is_refused || (!self.is_started && answered.is_unstarted) {
             self.held.push((place, answered));
             return Ok(0);
         }
         let mut count = 0;
-        if !self.is_started && self.reachable.has_answered() && !answered.is_unstarted {
+        self.is_started |= self.reachable.has_answered() && !answered.is_unstarted;
+        if self.is_started {
             // A program that answers can be started: it ended so by itself.
-            self.is_started = true;
-            count = self.release_failed_starts(ItemStatus::Error, context)?;
+            count = self.release_held(ItemStatus::Error, context)?;
         }
         self.write_result(place, answered, context)?;
         Ok(count + 1)
     }
 
-    /// Writes the failed starts with this status, and returns their number.
-    fn release_failed_starts(
+    /// Writes what was held, the failed starts with this status, and returns its number.
+    fn release_held(
         &mut self,
-        status: ItemStatus,
+        failed_start: ItemStatus,
         context: &PlanContext<'_>,
     ) -> Result<usize, StoreError> {
         let held = std::mem::take(&mut self.held);
         let count = held.len();
         for (place, mut answered) in held {
-            answered.outcome.status = status;
+            if answered.is_unstarted {
+                answered.outcome.status = failed_start;
+            }
             self.write_result(place, answered, context)?;
         }
         Ok(count)
@@ -597,19 +614,11 @@ fn ask_question(
         folder: None,
     };
     let asked = work.agent.answer_prompt(&prompt, context.stop);
-    let is_unstarted = matches!(
-        &asked,
-        Err(AgentFailure {
-            outlook: FailureOutlook::Unstarted,
-            ..
-        })
-    );
-    let failed_starts = if is_unstarted {
-        reachable.failed_starts.fetch_add(1, Ordering::Relaxed) + 1
-    } else {
-        reachable.failed_starts.store(0, Ordering::Relaxed);
-        0
-    };
+    let outlook = asked.as_ref().err().map(|failure| failure.outlook);
+    let is_unstarted = outlook == Some(FailureOutlook::Unstarted);
+    let is_refused = outlook == Some(FailureOutlook::Doubtful);
+    let failed_starts = count_in_a_row(&reachable.failed_starts, is_unstarted);
+    let refusals = count_in_a_row(&reachable.refusals, is_refused);
     let (status, mut details, measured) = match asked {
         Ok(reply) => {
             reachable.has_answered.store(true, Ordering::Relaxed);
@@ -630,6 +639,9 @@ fn ask_question(
             if failed_starts >= MAX_FAILED_STARTS && !reachable.has_answered() =>
         {
             return AskResult::Refused(format!("{failed_starts} starts in a row failed: {reason}"));
+        }
+        Err(AgentFailure { reason, .. }) if refusals >= MAX_REFUSALS => {
+            return AskResult::Refused(format!("{refusals} prompts in a row were refused: {reason}"));
         }
         Err(AgentFailure {
             kind,
@@ -696,6 +708,7 @@ fn ask_question(
         transcript,
         served,
         is_unstarted,
+        is_refused,
     }))
 }
 
