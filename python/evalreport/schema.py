@@ -1553,6 +1553,21 @@ class EarlierArm(TypedDict):
     of_others: str
 
 
+class _UnfinishedArm(TypedDict):
+    suite: str
+    approach: str
+    model: str
+    run: str
+    begun: str
+
+
+class UnfinishedArm(_UnfinishedArm, total=False):
+    """An arm whose newest run did not finish, so the gate could judge only older ones."""
+
+    # The command that resumes the run, if it is abandoned and can be resumed.
+    resume: Optional[str]
+
+
 class UndatedArm(TypedDict):
     """An arm with runs of unknown time beside others: they are taken for its oldest, so the gate does not judge
     them."""
@@ -1680,6 +1695,8 @@ class GateAnswer(_GateAnswer, total=False):
     costs: List[GateCost]
     # With a moving baseline: arms that did not run when the newest arm did, and are judged by earlier runs.
     earlier: List[EarlierArm]
+    # Arms whose newest run did not finish.
+    unfinished: List[UnfinishedArm]
     # With a moving baseline: arms some of whose runs have no time.
     undated: List[UndatedArm]
     # Arms that no check covers, because their new runs are all of other suite versions.

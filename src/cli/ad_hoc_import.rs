@@ -87,7 +87,13 @@ pub(super) fn with_new_runs(
     paths: &[PathBuf],
     asked: &FileOptions,
 ) -> Result<(Settings, Vec<PathBuf>), CommandFailure> {
-    let (mut with, stores) = with_stores(settings, paths, asked)?;
+    let (mut with, stores) = if paths.is_empty() {
+        with_stores(settings, paths, asked)?
+    } else {
+        let imported = import_files(settings, paths, asked)?;
+        refuse_unread_files(&imported.report)?;
+        with_imported(settings, paths, asked, imported)?
+    };
     with.results.rotate_left(settings.results.len());
     Ok((with, stores))
 }
@@ -125,6 +131,15 @@ pub(super) fn with_stores(
         return Ok((settings.clone(), Vec::new()));
     }
     let imported = import_files(settings, paths, asked)?;
+    with_imported(settings, paths, asked, imported)
+}
+
+fn with_imported(
+    settings: &Settings,
+    paths: &[PathBuf],
+    asked: &FileOptions,
+    imported: ImportedFiles,
+) -> Result<(Settings, Vec<PathBuf>), CommandFailure> {
     warn_of_unread(settings, paths, &imported.report)?;
     let decided = name_runs(settings, paths, asked, &imported)?;
     let mut results = settings.results.clone();
@@ -184,6 +199,7 @@ pub(super) fn import_baseline(
     if imported.stores.is_empty() {
         return Ok((Vec::new(), settings.clone()));
     }
+    refuse_unread_files(&imported.report)?;
     warn_of_unread(settings, &paths, &imported.report)?;
     let decided = name_runs(settings, &paths, asked, &imported)?;
     Ok((imported.stores, decided))
@@ -549,6 +565,32 @@ fn unwritable_cache(report: &ImportReport, cache: &Path) -> Option<String> {
     } else {
         None
     }
+}
+
+/// Fails if some of the files cannot be read, for answers that would be green without them.
+fn refuse_unread_files(report: &ImportReport) -> Result<(), CommandFailure> {
+    let (unread, read): (Vec<_>, Vec<_>) = report
+        .sources
+        .iter()
+        .partition(|source| source.outcome == SourceOutcome::Unreadable);
+    if unread.is_empty() || read.is_empty() {
+        // Without a file that is read, the failure is that nothing was found.
+        return Ok(());
+    }
+    let problems: Vec<Problem> = unread
+        .iter()
+        .flat_map(|source| source.problems.iter().cloned())
+        .collect();
+    let failure = CommandFailure {
+        details: problems.iter().map(ToString::to_string).collect(),
+        ..CommandFailure::new(format!(
+            "{} cannot be read, and what is not there is no pass",
+            output::format_count(unread.len(), "file")
+        ))
+    };
+    let own = problems.iter().find_map(|problem| problem.hint.clone());
+    Err(failure
+        .with_hint(own.unwrap_or_else(|| "mend or leave out the files that are named".to_owned())))
 }
 
 /// Warns of unreadable results. Fails instead under `--strict`, or if there are no other results.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use crate::domain::{
-    GivenRunNames, NamesByRun, Problems, Run, RunId, escape_invisible, nearest_name,
+    Filter, GivenRunNames, NamesByRun, Problems, Run, RunId, escape_invisible, nearest_name,
 };
 use crate::files;
 use crate::results::{Store, is_bundle, unpack_figures};
-use crate::views::{BaselineSelection, BatchSelection};
+use crate::views::{BaselineComparison, BaselineSelection, BatchSelection};
 use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
 use super::baseline_commit::CommitRuns;
@@ -223,6 +223,7 @@ fn find_baseline(
                 ids,
                 both: BTreeSet::new(),
                 grouping: BatchSelection::AllBatches,
+                is_among_new: true,
             };
             Ok(ResultsWithBaseline {
                 taken: Some(said),
@@ -391,6 +392,7 @@ fn open_together(
         ids,
         both: BTreeSet::new(),
         grouping,
+        is_among_new: false,
     };
     Ok(ResultsWithBaseline {
         lasts,
@@ -421,6 +423,56 @@ fn open_checked(
 }
 
 /// Finds the baseline among the results, by a run id, a tag or a revision.
+/// Says why there are no new runs.
+pub(super) fn no_new_runs(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    baseline: &BaselineSelection,
+) -> CommandFailure {
+    let none = BTreeSet::new();
+    let ids = match baseline {
+        BaselineSelection::Runs { ids, .. } => ids,
+        BaselineSelection::Last(_) => &none,
+    };
+    let newest = |is_wanted: &dyn Fn(&Run) -> bool| {
+        let runs = warehouse.runs().iter().map(|row| &*row.run);
+        let times = runs
+            .filter(|run| is_wanted(run))
+            .filter_map(|run| run.timestamp);
+        times.max().map(|time| time.format("%Y-%m-%d %H:%M:%S"))
+    };
+    let is_new = |run: &Run| filter.matches(run) && !ids.contains(&run.id);
+    match newest(&is_new).zip(newest(&|run| ids.contains(&run.id))) {
+        Some((new, baseline)) => CommandFailure::new(format!(
+            "no new runs: the newest began at {new}, and the baseline's at {baseline} (UTC)"
+        ))
+        .with_hint("older runs are not new; choose by --batch or --tag"),
+        None => CommandFailure::new("no new runs: all selected runs belong to the baseline")
+            .with_hint(
+                "runs of the baseline are never new runs; --results must contain the new runs",
+            ),
+    }
+}
+
+/// Says which runs are new, if the selection holds older ones.
+pub(super) fn print_older_runs(settings: &Settings, groups: &[BaselineComparison<'_>]) {
+    for held in groups.iter().filter(|held| held.older > 0) {
+        let new: usize = held.head.iter().map(|arm| arm.all_runs().count()).sum();
+        output::print_message(
+            settings,
+            &format!(
+                "note: {}: of each arm only the newest night is new: {}; {} left out (--since, --batch or --tag chooses others)",
+                escape_invisible(&held.suite),
+                output::format_count(new, "run"),
+                match held.older {
+                    1 => "1 older run is".to_owned(),
+                    older => format!("{older} older runs are"),
+                },
+            ),
+        );
+    }
+}
+
 fn find_among_runs(
     warehouse: &Warehouse,
     what: &str,
@@ -443,6 +495,7 @@ fn find_among_runs(
             ids,
             both: BTreeSet::new(),
             grouping: BatchSelection::AllBatches,
+            is_among_new: true,
         }))
     };
     let ids = selection::match_ids(what, runs().map(|run| &run.id));

@@ -141,6 +141,7 @@ pub(super) fn run_command(
     let mut groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
             let groups = compare_to_baseline(&warehouse, &filter, baseline, grouping);
+            baseline::print_older_runs(settings, &groups);
             groups
                 .iter()
                 .filter(|held| !held.baseline.is_empty())

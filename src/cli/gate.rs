@@ -263,12 +263,9 @@ pub(super) fn check_and_print(
         groups = move_baselines(&warehouse, groups, &rules, &policy);
     }
     if groups.is_empty() {
-        return Err(
-            CommandFailure::new("no new runs: all selected runs belong to the baseline").with_hint(
-                "runs of the baseline are never new runs; --results must contain the new runs",
-            ),
-        );
+        return Err(baseline::no_new_runs(&warehouse, &filter, &baseline));
     }
+    baseline::print_older_runs(settings, &groups);
     let groups = add_absent_arms(groups, &warehouse, &filter, &baseline);
     let asked = GateRequest {
         settings,
@@ -674,6 +671,7 @@ fn open_baseline(
         ids: BTreeSet::new(),
         both: BTreeSet::new(),
         grouping: BatchSelection::NewestBatch,
+        is_among_new: false,
     };
     let mut warehouse = settings.open_complete(ANSWER_NAME)?;
     warehouse.split_arms_by_settings(&settings.pooled, &BTreeSet::new());

@@ -8,6 +8,7 @@ use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
     AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures,
     NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
+    UnfinishedArm,
 };
 
 use super::cell::{Datum, TableCell};
@@ -123,6 +124,7 @@ pub(super) fn list_caveats(report: &GateReport) -> Vec<String> {
         .collect();
     notes.extend(absent_arm_lines(&report.absent));
     notes.extend(earlier_arm_lines(&report.earlier));
+    notes.extend(report.unfinished.iter().map(unfinished_arm_line));
     notes.extend(report.undated.iter().map(undated_arm_sentence));
     notes.extend(outdated_arm_lines(&report.outdated));
     notes.extend(accepted_baseline_notes(report));
@@ -270,6 +272,19 @@ fn earlier_arm_lines(arms: &[EarlierArm]) -> Vec<String> {
         )
     };
     arms.iter().map(line).collect()
+}
+
+/// Says that an arm's newest run did not finish.
+fn unfinished_arm_line(one: &UnfinishedArm) -> String {
+    let who = phrases::arm_on_suite(&one.suite, &one.arm);
+    let resume = one
+        .resume
+        .as_ref()
+        .map_or_else(String::new, |command| format!(" Resume it: {command}"));
+    format!(
+        "{who}: the run that began at {} did not finish, and older runs are judged.{resume}",
+        format::day_with_time(&one.begun)
+    )
 }
 
 /// Lists arms among the new runs that were not judged because of their suite version, one line each.
@@ -699,6 +714,7 @@ fn explain_basis(check: &GateCheck) -> String {
         | Basis::ItemsMissing
         | Basis::UnknownErrors => String::new(),
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
+        Basis::NotFinished => "The newest run did not finish".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => {
             "The interval alone is inconclusive; all nights since the baseline together are not"

@@ -458,11 +458,17 @@ pub fn decision_advice(
                 )
             });
             let open = pair(*cheaper).and_then(|seen| open_range(&primary.metric, &seen));
+            let dearer = if *cheaper == one { other } else { one };
+            let than = if names.len() > 2 && !cost.is_empty() {
+                format!(" than {}", names[dearer])
+            } else {
+                String::new()
+            };
             Advice {
                 deed: "choose by price".to_owned(),
                 gain: String::new(),
                 why: format!(
-                    "{}{cost}{}",
+                    "{}{cost}{than}{}",
                     names[*cheaper],
                     open.map_or_else(String::new, |open| format!(" and is {open}"))
                 ),

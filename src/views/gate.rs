@@ -27,6 +27,7 @@ use super::gate_nights::{
     find_broken_between, follow_courses, nights_of_baseline,
 };
 use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
+use super::gate_unfinished::{UnfinishedArm, find_unfinished_arms};
 use super::looked_at::{Gap, LookedAt, look_at_items};
 
 /// The basis of a ruling, or the reason why there is none.
@@ -77,6 +78,8 @@ pub enum Basis {
     ItemsMissing,
     /// The new runs have errors, such as a failed collection, that the baseline does not know.
     UnknownErrors,
+    /// The arm's newest run began after the new runs and is not there: it did not finish.
+    NotFinished,
 }
 
 /// One rule applied to one arm.
@@ -220,6 +223,9 @@ pub struct GateReport {
     /// With a moving baseline: arms that did not run when the newest arm did, and are judged by earlier runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierArm>,
+    /// Arms whose newest run did not finish.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<UnfinishedArm>,
     /// With a moving baseline: arms some of whose runs have no time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undated: Vec<UndatedArm>,
@@ -286,6 +292,7 @@ pub fn check_gate(
         costs: Vec::new(),
         absent: Vec::new(),
         earlier: find_earlier_arms(groups),
+        unfinished: find_unfinished_arms(warehouse, newest_versions(groups)),
         undated: find_undated_arms(groups),
         outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
@@ -450,7 +457,10 @@ pub fn check_gate(
                 .extend((passes.count > 0).then_some(passes));
         }
     }
-    report.checks = without_repeated(report.checks);
+    report.checks = without_repeated(report.checks)
+        .into_iter()
+        .map(|check| without_unfinished(check, &report.unfinished))
+        .collect();
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
     report.unknown = unknown
         .map(|(pattern, _)| UnknownItem {
@@ -811,6 +821,20 @@ fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> G
         basis,
         gap: Some(gap),
         ..check
+    }
+}
+
+/// Takes a pass from an arm whose newest run did not finish: the runs that were judged are not its newest.
+fn without_unfinished(check: GateCheck, unfinished: &[UnfinishedArm]) -> GateCheck {
+    let is_own = |one: &UnfinishedArm| (&one.suite, &one.arm) == (&check.suite, &check.arm);
+    if check.ruling == Ruling::Pass && unfinished.iter().any(is_own) {
+        GateCheck {
+            ruling: Ruling::Inconclusive,
+            basis: Basis::NotFinished,
+            ..check
+        }
+    } else {
+        check
     }
 }
 
@@ -1460,7 +1484,8 @@ fn further_units_needed(
         | Basis::NotComparable
         | Basis::ItemAbsent
         | Basis::ItemsMissing
-        | Basis::UnknownErrors => return None,
+        | Basis::UnknownErrors
+        | Basis::NotFinished => return None,
     };
     wanted
         .checked_sub(have)

@@ -20,6 +20,7 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::gate_items::{ChangedItems, changed_items};
 use super::gate_rules::{Ask, GateRule};
+use super::looked_at::without_outcome;
 
 /// A regression that is still there.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -162,9 +163,11 @@ fn follow_arm<'w>(
             };
             match course {
                 FollowedCourse::Level(course) => course.add_night(night, acceptance, &mut rule),
-                FollowedCourse::Items(course) => course.add_night(night, acceptance, |baseline| {
-                    rule.broken_items(night, baseline)
-                }),
+                FollowedCourse::Items(course) => {
+                    course.add_night(night, acceptance, |baseline, broken| {
+                        rule.broken_items(night, baseline, broken)
+                    });
+                }
             }
         }
     }
@@ -346,10 +349,23 @@ impl RuleOnNights<'_, '_, '_, '_> {
         ))
     }
 
-    fn broken_items(&mut self, night: usize, baseline: &[usize]) -> Option<BTreeSet<String>> {
-        self.weigh_nights(&[night], baseline)
-            .filter(|found| found.is_told)
-            .map(|found| found.broken)
+    /// Returns the items that are broken on a night, and of those that were broken before the ones without an outcome: a test that is
+    /// skipped or deleted is not repaired.
+    fn broken_items(
+        &mut self,
+        night: usize,
+        baseline: &[usize],
+        before: &BTreeSet<&str>,
+    ) -> Option<BTreeSet<String>> {
+        let mut broken = self
+            .weigh_nights(&[night], baseline)
+            .filter(|found| found.is_told)?
+            .broken;
+        if let Some(answer) = &self.answers.answer_for(&[night], baseline).of_suite {
+            let known = before.iter().copied().filter(|item| !item.is_empty());
+            broken.extend(without_outcome(answer, known, self.rule.allowance).map(str::to_owned));
+        }
+        Some(broken)
     }
 }
 

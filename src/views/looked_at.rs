@@ -335,6 +335,41 @@ pub(super) fn look_at_items(
     looked
 }
 
+/// Returns those of the items of which the new runs, first in the answer, have no outcome, without those that may have been removed.
+pub(super) fn without_outcome<'n>(
+    answer: &SuiteComparison<'_>,
+    names: impl Iterator<Item = &'n str>,
+    allowed: MissingAllowance,
+) -> impl Iterator<Item = &'n str> {
+    let names: BTreeSet<&str> = names.collect();
+    let own = match answer.rates.first() {
+        Some(ArmRates::Outcomes(own)) => Some(own),
+        Some(ArmRates::Counts(_) | ArmRates::Unknown) | None => None,
+    };
+    let mut tried = BTreeSet::new();
+    let mut named = BTreeSet::new();
+    if !names.is_empty() {
+        answer.items.for_each_item(|_, columns| {
+            let name = answer.matrix.items[columns[0] as usize].key.item.as_str();
+            let Some(name) = names.get(name).copied() else {
+                return;
+            };
+            match FoundOutcome::from_outcomes(own, columns) {
+                FoundOutcome::Outcome { .. } | FoundOutcome::Scored => {
+                    tried.insert(name);
+                }
+                FoundOutcome::Not(How::Skipped | How::Unanswered) => {
+                    named.insert(name);
+                }
+                FoundOutcome::Not(How::Absent) => {}
+            }
+        });
+    }
+    names
+        .into_iter()
+        .filter(move |name| !tried.contains(name) && (!allowed.removed || named.contains(name)))
+}
+
 /// Returns how an item did in the baseline, with its passed and counted attempts. `None` if it has no outcome there.
 fn baseline_outcome(
     baseline: &ArmOutcomes,

@@ -31,6 +31,7 @@ mod gate_items;
 mod gate_nights;
 mod gate_plan;
 mod gate_rules;
+mod gate_unfinished;
 mod grades;
 mod horizons;
 mod imported;
@@ -108,6 +109,7 @@ pub use gate_items::{
 pub use gate_nights::{OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
+pub use gate_unfinished::UnfinishedArm;
 pub use grades::{GradeCauses, grade_causes};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, suite_horizons};
 pub use imported::{

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::NaiveDate;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::Filter;
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{ArmRuns, group_by_arm};
 use super::baseline::{BaselineComparison, BaselineSelection};
+
+/// Runs of one job may lie on both sides of midnight, so far apart at most.
+const MAX_JOB: TimeDelta = TimeDelta::hours(12);
 
 /// Adds the arms and suites without new runs that the baseline's newest day has, as new arms without runs. An arm or suite that only earlier
 /// days have was given up before; [`BaselineComparison::absent_arms`] still names such an arm. A baseline that moves with the new runs has none.
@@ -34,11 +37,16 @@ pub fn add_absent_arms<'a>(
             ids.contains(&row.run.id) && row.run.status.is_counted() && names.matches(&row.run)
         })
         .collect();
-    let newest = rows.iter().filter_map(|row| run_date(row)).max();
-    let is_current = |arm: &ArmRuns<'_>| {
-        arm.counted.iter().any(|row| {
-            names.matches(&row.run) && run_date(row).is_none_or(|day| Some(day) == newest)
+    let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
+    let is_newest = |time: DateTime<Utc>| {
+        newest.is_none_or(|newest| {
+            time.date_naive() == newest.date_naive() || newest - time <= MAX_JOB
         })
+    };
+    let is_current = |arm: &ArmRuns<'_>| {
+        arm.counted
+            .iter()
+            .any(|row| names.matches(&row.run) && row.run.timestamp.is_none_or(is_newest))
     };
     let mut held_suites = BTreeSet::new();
     let mut all: Vec<BaselineComparison<'a>> = Vec::with_capacity(groups.len());
@@ -97,15 +105,13 @@ pub fn add_absent_arms<'a>(
             pairs: (0..baseline.len()).map(|arm| (arm, Some(arm))).collect(),
             other_versions: Vec::new(),
             asked: names.clone(),
+            takes_newest: false,
+            older: 0,
             baseline,
         });
     }
     all.sort_by(|left, right| left.suite.cmp(&right.suite));
     all
-}
-
-fn run_date(row: &RunRow) -> Option<NaiveDate> {
-    row.run.timestamp.map(|time| time.date_naive())
 }
 
 fn empty_arm<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {

@@ -337,7 +337,8 @@ impl<'a> SuiteComparison<'a> {
     }
 
     /// Returns the decision about all arms, and the two arms of its reasons. If one arm ships against every other, these are that arm and
-    /// the best of the others; else the leader and the second, with their decision. No arm's name affects the choice.
+    /// the best of the others; else, if an arm costs less than the leader and its quality is open, the leader and the cheapest such arm; else the
+    /// leader and the second, with their decision. No arm's name affects the choice.
     pub fn overall_decision(&self) -> Option<(Decision, [usize; 2])> {
         let arms = self.arms_by_value();
         let shipped = |arm: usize| {
@@ -363,12 +364,46 @@ impl<'a> SuiteComparison<'a> {
         if let Some(decision) = arms.iter().copied().find_map(shipped) {
             return Some(decision);
         }
+        if let Some(decision) = self.cheapest_open_arm() {
+            return Some(decision);
+        }
         let (decision, [first, second]) = self
             .leading_pairs()
             .into_iter()
             .filter_map(|pair| Some((self.decision_between(pair[0], pair[1])?, pair)))
             .min_by_key(|(decision, _)| std::cmp::Reverse(decision.planned_units()))?;
         Some((decision, [first, second]))
+    }
+
+    /// Returns the decision about a leader and the arm that costs the least of all that cost less than it and may be as good. `None` if no arm
+    /// does.
+    fn cheapest_open_arm(&self) -> Option<(Decision, [usize; 2])> {
+        let cost = self.find_metric("cost_usd")?;
+        let (leader, _) = self.leader_and_second()?;
+        let cells = &self.primary_metric().cells;
+        let arms = self.arms_by_value();
+        let leaders = arms
+            .iter()
+            .copied()
+            .filter(|arm| cells[*arm].value == cells[leader].value);
+        let open = |leader: usize, other: usize| {
+            let decision = self.decision_between(leader, other)?;
+            let is_open = matches!(
+                decision,
+                Decision::ChooseByPrice { better: None, cheaper } if cheaper == other
+            );
+            let ratio = cost
+                .evidence
+                .find_pair(leader, other)?
+                .seen_from(other)
+                .difference?
+                .value;
+            is_open.then_some((ratio, (decision, [leader, other])))
+        };
+        leaders
+            .flat_map(|leader| arms.iter().filter_map(move |other| open(leader, *other)))
+            .min_by(|one, other| one.0.total_cmp(&other.0))
+            .map(|(_, found)| found)
     }
 
     /// Returns the pairs of an arm with the best value and one with the next, or of two with the best: more than one if values are equal.

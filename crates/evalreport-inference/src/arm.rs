@@ -227,9 +227,11 @@ pub fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<Ar
                 rows.retain(|row| night_key(&row.run) == newest);
             }
             let earlier = all - rows.len();
-            let (counted, excluded) = rows
-                .into_iter()
-                .partition(|row| row.run.status.is_counted());
+            // A report without a test beside others says nothing of any test, and hides none of the others'.
+            let has_items = rows.iter().any(|row| row.items.is_some());
+            let (counted, excluded) = rows.into_iter().partition(|row| {
+                row.run.status.is_counted() && !(has_items && is_empty_report(row))
+            });
             ArmRuns {
                 arm,
                 counted,
@@ -240,6 +242,13 @@ pub fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<Ar
             }
         })
         .collect()
+}
+
+/// Returns whether a run is an imported report that holds neither items nor counts of them.
+fn is_empty_report(row: &RunRow) -> bool {
+    row.items.is_none()
+        && row.run.provenance.is_some()
+        && row.run.shared_tests_total.unwrap_or(0) == 0
 }
 
 /// Returns the batch of a run, see [`Run::batch_name`].

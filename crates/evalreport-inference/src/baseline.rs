@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{Filter, RunId};
+use crate::domain::{Filter, Run, RunId};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, BatchSelection, NightKey, SuiteGroup, group_by_arm, night_key};
@@ -22,6 +22,8 @@ pub enum BaselineSelection {
         ids: BTreeSet<RunId>,
         both: BTreeSet<RunId>,
         grouping: BatchSelection,
+        /// Whether they were found among the new runs' own results, and are not of another store: then older runs are not new.
+        is_among_new: bool,
     },
     /// For each arm, this number of nights before the newest one.
     Last(usize),
@@ -50,6 +52,10 @@ pub struct BaselineComparison<'a> {
     pub other_versions: Vec<String>,
     /// The approaches and models that were asked for. Empty if none was named.
     pub asked: Filter,
+    /// Whether the new runs are the newest of the results, and not runs that the user chose.
+    pub takes_newest: bool,
+    /// Runs that the user's selection holds beside the new runs, because they are older.
+    pub older: usize,
 }
 
 /// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
@@ -62,6 +68,12 @@ pub fn compare_to_baseline<'a>(
     let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
+    let is_chosen = grouping != BatchSelection::AllBatches || filter.chooses_runs();
+    let older = if is_chosen {
+        BTreeSet::new()
+    } else {
+        older_runs(warehouse, filter, baseline)
+    };
     for row in warehouse.runs() {
         let (is_baseline, is_kept, is_both) = match baseline {
             BaselineSelection::Runs { ids, both, .. } => {
@@ -69,7 +81,7 @@ pub fn compare_to_baseline<'a>(
             }
             BaselineSelection::Last(_) => (false, true, false),
         };
-        if (!is_baseline || is_both) && filter.matches(&row.run) {
+        if (!is_baseline || is_both) && filter.matches(&row.run) && !older.contains(&row.run.id) {
             of_head.entry(key(row)).or_default().push(row);
         }
         if is_baseline || is_kept {
@@ -140,6 +152,11 @@ pub fn compare_to_baseline<'a>(
                 }
             };
             let other_versions = versions_beside(&key.0, &key.1);
+            let is_older = |row: &&RunRow| {
+                (&row.run.suite, &row.run.suite_version) == (&key.0, &key.1)
+                    && older.contains(&row.run.id)
+            };
+            let older = warehouse.runs().iter().filter(is_older).count();
             let pairs = pair_arms(&head, &baseline);
             let since = head
                 .iter()
@@ -182,6 +199,8 @@ pub fn compare_to_baseline<'a>(
                 pairs,
                 other_versions,
                 asked: asked(),
+                takes_newest: !filter.chooses_runs(),
+                older,
             }
         })
         .collect();
@@ -192,6 +211,86 @@ pub fn compare_to_baseline<'a>(
             .then(left.suite_version.cmp(&right.suite_version))
     });
     groups
+}
+
+/// Returns the runs that match, but are older than the new runs, if the user does not choose among runs: of each arm, the new runs are those of
+/// its newest night. Months of good nights would outvote a bad one.
+///
+/// Beside a baseline of the same results, a run from before the baseline is not new either: it would be held against its own successor.
+fn older_runs(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    baseline: &BaselineSelection,
+) -> BTreeSet<RunId> {
+    let BaselineSelection::Runs {
+        ids, is_among_new, ..
+    } = baseline
+    else {
+        return BTreeSet::new();
+    };
+    if ids.is_empty() {
+        return BTreeSet::new();
+    }
+    let key = |row: &RunRow| {
+        (
+            row.run.suite.clone(),
+            row.run.suite_version.clone(),
+            Arm::from_run(&row.run),
+        )
+    };
+    let mut by_arm = BTreeMap::<_, (Vec<&RunRow>, Vec<&RunRow>)>::new();
+    for row in warehouse.runs() {
+        let is_baseline = ids.contains(&row.run.id);
+        if is_baseline || filter.matches(&row.run) {
+            let (new, old) = by_arm.entry(key(row)).or_default();
+            if is_baseline { old } else { new }.push(row);
+        }
+    }
+    let mut older = BTreeSet::new();
+    for (mut new, old) in by_arm.into_values() {
+        let baseline_time = old.iter().filter_map(|row| row.run.timestamp).max();
+        let baseline_nights: BTreeSet<NightKey<'_>> =
+            old.iter().map(|row| night_key(&row.run)).collect();
+        if *is_among_new {
+            let is_before = |row: &&RunRow| {
+                !baseline_nights.contains(&night_key(&row.run))
+                    && row
+                        .run
+                        .timestamp
+                        .is_some_and(|time| Some(time) < baseline_time)
+            };
+            older.extend(
+                new.extract_if(.., |row| is_before(row))
+                    .map(|row| row.run.id.clone()),
+            );
+        }
+        let Some(newest) = new
+            .iter()
+            .copied()
+            .max_by_key(|row| (row.run.timestamp, &row.run.id))
+        else {
+            continue;
+        };
+        let is_newest = |row: &RunRow| {
+            night_key(&row.run) == night_key(&newest.run) || are_of_one_night(&row.run, &newest.run)
+        };
+        older.extend(
+            new.into_iter()
+                .filter(|row| !is_newest(row))
+                .map(|row| row.run.id.clone()),
+        );
+    }
+    older
+}
+
+/// Returns whether runs of different batches or files are of one night: of one day (UTC), and from the same commit or both without a batch,
+/// as imported runs are.
+fn are_of_one_night(one: &Run, other: &Run) -> bool {
+    let day = |run: &Run| run.timestamp.map(|time| time.date_naive());
+    let commit = |run: &Run| run.git.as_ref().map(|git| (git.rev.clone(), git.dirty));
+    day(one) == day(other)
+        && commit(one) == commit(other)
+        && (one.git.is_some() || one.batch_id.is_none() && other.batch_id.is_none())
 }
 
 /// Returns whether there are runs of the same arms besides the given ones: then all given files are new, and the others came before.
@@ -351,6 +450,8 @@ impl<'a> BaselineComparison<'a> {
             pairs,
             other_versions: self.other_versions.clone(),
             asked: self.asked.clone(),
+            takes_newest: self.takes_newest,
+            older: self.older,
         }
     }
 

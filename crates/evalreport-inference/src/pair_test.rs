@@ -95,13 +95,13 @@ impl PairFinding {
     }
 
     /// Makes the finding a fixed result: no run of either arm varied, so more runs change nothing, and no test or interval can say more than
-    /// the figures do.
+    /// the figures do. Only of equal figures an interval says how equal they are.
     pub fn set_fixed(&mut self) {
         self.support = DataSupport::Fixed;
         (self.test, self.plan, self.detail) = (None, None, Detail::default());
-        self.difference = self.difference.map(|difference| Difference {
-            interval: None,
-            ..difference
+        self.difference = self.difference.map(|found| Difference {
+            interval: found.interval.filter(|_| found.signed_distance() == 0.0),
+            ..found
         });
     }
 

@@ -193,8 +193,9 @@ impl LevelWalk {
 
 /// A rule about single items, such as that none fails that always passed, followed from night to night.
 ///
-/// Nights from the first on which an item broke that is still broken are no baseline. Once it passes again they are: an item that failed and
-/// passed is known as such.
+/// Nights from the first on which an item broke that is still broken are no baseline. If it passes again on the next night it may be flaky, and
+/// that night is a baseline: the item is known to do both. If it stayed broken for longer, it was a regression that was repaired, and its nights
+/// excuse no later failure.
 #[derive(Clone, Debug)]
 pub struct ItemWalk {
     last: usize,
@@ -202,10 +203,15 @@ pub struct ItemWalk {
     first: usize,
     /// Broken items, each with the night since which it is.
     broken: BTreeMap<String, usize>,
+    /// Nights of regressions that were repaired.
+    regressed: BTreeSet<usize>,
     accepted: Option<usize>,
     state: NightState,
     baseline: Vec<usize>,
 }
+
+/// Nights in a row on which an item is broken, from which on this is no flaky item's doing.
+const LASTING_NIGHTS: usize = 2;
 
 impl ItemWalk {
     /// Begins without a night. A baseline has at most the `last` nights.
@@ -214,27 +220,34 @@ impl ItemWalk {
             last,
             first: 0,
             broken: BTreeMap::new(),
+            regressed: BTreeSet::new(),
             accepted: None,
             state: NightState::Good,
             baseline: Vec::new(),
         }
     }
 
-    /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline; `None` if it cannot tell.
+    /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline, and those of the given broken items that
+    /// it has no outcome of; `None` if it cannot tell.
     pub fn add_night(
         &mut self,
         night: usize,
         acceptance: Option<usize>,
-        judge: impl FnOnce(&[usize]) -> Option<BTreeSet<String>>,
+        judge: impl FnOnce(&[usize], &BTreeSet<&str>) -> Option<BTreeSet<String>>,
     ) {
         let began = |broken: &BTreeMap<String, usize>| broken.values().min().copied();
         let before = began(&self.broken);
-        let nights: Vec<usize> = (self.first..before.unwrap_or(night)).collect();
+        let nights: Vec<usize> = (self.first..before.unwrap_or(night))
+            .filter(|night| !self.regressed.contains(night))
+            .collect();
         self.baseline = newest_nights(&nights, self.last);
         let found = if self.baseline.is_empty() {
             None
         } else {
-            judge(&self.baseline)
+            judge(
+                &self.baseline,
+                &self.broken.keys().map(String::as_str).collect(),
+            )
         };
         if let Some(found) = found {
             if !found.is_empty() && acceptance.is_some() {
@@ -245,7 +258,14 @@ impl ItemWalk {
                     return;
                 }
             } else {
-                self.broken.retain(|item, _| found.contains(item));
+                let regressed = &mut self.regressed;
+                self.broken.retain(|item, since| {
+                    let is_broken = found.contains(item);
+                    if !is_broken && night - *since >= LASTING_NIGHTS {
+                        regressed.extend(*since..night);
+                    }
+                    is_broken
+                });
                 for item in found {
                     self.broken.entry(item).or_insert(night);
                 }
@@ -457,11 +477,21 @@ mod tests {
 
     #[test]
     fn a_broken_item_stays_new_and_one_that_recovers_is_known() {
-        let nights: [&[&str]; 7] = [&[], &["a"], &["a"], &["a", "b"], &["b"], &[], &["a"]];
+        let nights: [&[&str]; 9] = [
+            &[],
+            &["a"],
+            &["a"],
+            &["a", "b"],
+            &["b"],
+            &[],
+            &["c"],
+            &[],
+            &["a"],
+        ];
         let mut course = ItemWalk::new(7);
         let mut seen = Vec::new();
         for (night, broken) in nights.into_iter().enumerate() {
-            course.add_night(night, None, |_| {
+            course.add_night(night, None, |_, _| {
                 Some(broken.iter().map(|item| (*item).to_owned()).collect())
             });
             seen.push((course.state().clone(), course.baseline().to_vec()));
@@ -475,9 +505,29 @@ mod tests {
         );
         assert_eq!(
             seen[5],
-            (NightState::Repaired { nights: vec![3, 4] }, vec![0, 1, 2])
+            (NightState::Repaired { nights: vec![3, 4] }, vec![0])
         );
-        assert_eq!(seen[6].1, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(
+            seen[6].1,
+            [0, 5],
+            "nights of a repaired regression excuse nothing"
+        );
+        assert_eq!(seen[8].1, [0, 5, 6, 7], "one night may be a flaky item's");
+    }
+
+    #[test]
+    fn a_broken_item_without_an_outcome_stays_broken() {
+        let mut course = ItemWalk::new(7);
+        for night in 0..6 {
+            course.add_night(night, None, |_, broken| match night {
+                0 | 1 => Some(BTreeSet::new()),
+                2 => Some(BTreeSet::from(["a".to_owned()])),
+                // It is deleted, and the judge says so.
+                _ => Some(broken.iter().map(|item| (*item).to_owned()).collect()),
+            });
+        }
+        assert_eq!(course.state(), &open(&[2, 3, 4, 5]));
+        assert_eq!(course.baseline(), [0, 1]);
     }
 
     #[test]
@@ -490,7 +540,7 @@ mod tests {
             } else {
                 Vec::new()
             };
-            course.add_night(night, accepted, |_| Some(broken.into_iter().collect()));
+            course.add_night(night, accepted, |_, _| Some(broken.into_iter().collect()));
             let expected = if night == 1 {
                 NightState::Accepted
             } else {

@@ -689,7 +689,8 @@ fn report(run: usize) -> String {
     let named = "<properties><property name=\"approach\" value=\"a\"/><property name=\"model\" value=\"m\"/></properties>";
     let cases: String = (0..60).map(case).collect();
     format!(
-        "<testsuite name=\"s\" timestamp=\"2026-01-0{run}T00:00:00Z\">{named}{cases}</testsuite>\n"
+        "<testsuite name=\"s\" timestamp=\"2026-01-0{}T0{run}:00:00Z\">{named}{cases}</testsuite>\n",
+        run.div_ceil(3)
     )
 }
 

@@ -132,7 +132,12 @@ pub(super) fn find_sources(
             None => {
                 let file = visible_path(&path);
                 let unread = unread::recognise_unsupported(&peek);
-                if is_named {
+                // A report that lost its content, as of a shard that was killed, is missing, and no file of another kind.
+                let is_report = path
+                    .extension()
+                    .is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+                let is_lost = is_report && peek.head.is_empty();
+                if is_named || is_lost {
                     walked
                         .problems
                         .push(unrecognised_problem(file, unread.as_ref(), &peek));

@@ -28,6 +28,14 @@ impl Filter {
         *self == Self::default()
     }
 
+    /// Returns whether the filter chooses among the runs of an arm.
+    pub fn chooses_runs(&self) -> bool {
+        !self.tags.is_empty()
+            || self.since.is_some()
+            || self.batch.is_some()
+            || !self.ids.is_empty()
+    }
+
     /// Returns whether `run` is selected. Aliases of suite, approach and model must already be applied.
     pub fn matches(&self, run: &Run) -> bool {
         let one_of = |wanted: &[String], name: &str| {

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::agent::{AgentFailure, AgentPrompt, FailureOutlook, ReplyMeasurements, ServedBy};
 use crate::domain::{
-    ItemDetails, ItemKind, ItemOutcome, ItemStatus, MAX_FAILED_STARTS, MAX_REFUSALS, Repeated, Run, RunStatus,
-    Unit,
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, MAX_FAILED_STARTS, MAX_REFUSALS, Repeated, Run,
+    RunStatus, Unit,
 };
 use crate::evaluate::{AnswerOutcome, parse_answer, score_answer};
 use crate::grade::{GradeError, Grader, ReplyGrade};
@@ -641,7 +641,9 @@ fn ask_question(
             return AskResult::Refused(format!("{failed_starts} starts in a row failed: {reason}"));
         }
         Err(AgentFailure { reason, .. }) if refusals >= MAX_REFUSALS => {
-            return AskResult::Refused(format!("{refusals} prompts in a row were refused: {reason}"));
+            return AskResult::Refused(format!(
+                "{refusals} prompts in a row were refused: {reason}"
+            ));
         }
         Err(AgentFailure {
             kind,
