@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tracing::info;
+use walkdir::WalkDir;
 
 use crate::agent::AgentEnvironment;
 use crate::domain::{Filter, Problem, Run, escape_invisible, shell_word};
 use crate::files;
 use crate::process::StopSignal;
+use crate::publish::DIGESTS_PATH_IN_SITE;
 use crate::render::cell::TableCell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{ReportTable, TableColumn};
@@ -26,7 +28,7 @@ use crate::run::{
     read_git_state, repositories_around,
 };
 use crate::stats::Units;
-use crate::suite;
+use crate::suite::{self, RunPhase, Suite};
 use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
 use crate::warehouse::Warehouse;
 
@@ -389,6 +391,9 @@ pub(super) fn execute_batch(
             "note: this system cannot isolate approaches; evalreport checks afterwards what they changed",
         );
     }
+    if context.jobs.is_some_and(|jobs| jobs > 1) {
+        note_shared_networks(settings, arms);
+    }
     info!(
         batch = batch.id,
         arms = batch.arms.len(),
@@ -570,6 +575,7 @@ fn build_isolation(
         place.root.join(".env"),
     ]);
     kept.from_all.extend(repositories_around(&place.root));
+    kept.from_all.extend(sites_below(&place.root));
     kept.from_all.extend(settings.config_file());
     // Other suites are hidden too, because they may be run later.
     kept.from_untested.extend(suite::all_folders(&place.root));
@@ -588,6 +594,47 @@ fn build_isolation(
         }
     }
     Isolation::new(!batch.without_isolation, &kept, &place.environment)
+}
+
+/// Says of which suites a run may reach the server of a run beside it.
+fn note_shared_networks(settings: &Settings, arms: &[RunnableArm]) {
+    let is_shared = |suite: &Suite| {
+        suite.server.is_some()
+            && [RunPhase::Server, RunPhase::Tests]
+                .iter()
+                .any(|phase| suite.grants_network(*phase))
+    };
+    let suites: BTreeSet<&str> = arms
+        .iter()
+        .filter_map(|arm| match &arm.work {
+            ArmWork::Code(work) if is_shared(&work.suite) => Some(work.suite.name.as_str()),
+            ArmWork::Code(_) | ArmWork::Questions(_) => None,
+        })
+        .collect();
+    for suite in suites {
+        output::print_message(
+            settings,
+            &format!(
+                "note: {}: runs side by side can reach each other's servers; `network: [approach, setup]` in its suite.yaml keeps them apart",
+                escape_invisible(suite)
+            ),
+        );
+    }
+}
+
+/// Returns the folders of sites that `build` wrote into the project's folder, or one folder further down: they publish outcomes of all arms.
+fn sites_below(root: &Path) -> Vec<PathBuf> {
+    let is_site = |folder: &Path| folder.join(DIGESTS_PATH_IN_SITE).is_file();
+    let folders = WalkDir::new(root)
+        .min_depth(1)
+        .max_depth(2)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_dir());
+    folders
+        .map(walkdir::DirEntry::into_path)
+        .filter(|folder| is_site(folder))
+        .collect()
 }
 
 /// Returns the command that resumes a batch from the current folder.

@@ -313,7 +313,7 @@ pub fn build_site(
             files: folder.digests_below("data/"),
         },
     );
-    folder.write_file("data/digests.json", digests.as_bytes())?;
+    folder.write_file(DIGESTS_PATH_IN_SITE, digests.as_bytes())?;
     folder.write_files(crawler_files(
         &overview.context,
         folder.paths().iter().map(String::as_str),
@@ -347,7 +347,10 @@ fn redact_figures(
     published.into_iter().map(searched).collect()
 }
 
-/// Content of `data/digests.json`.
+/// Where a site keeps the digests of its data files. Every built folder has it.
+pub const DIGESTS_PATH_IN_SITE: &str = "data/digests.json";
+
+/// Content of [`DIGESTS_PATH_IN_SITE`].
 #[derive(Serialize)]
 struct DataFileDigests {
     /// SHA-256 of every other file below data/, by path from the site's root.

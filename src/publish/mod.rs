@@ -16,7 +16,7 @@ mod tally;
 mod transcripts;
 mod untrusted_texts;
 
-pub use build::{BuildInputs, BuildResult, BuildTarget, build_site};
+pub use build::{BuildInputs, BuildResult, BuildTarget, DIGESTS_PATH_IN_SITE, build_site};
 pub use error::PublishError;
 pub use secret_scan::SecretPolicy;
 pub use stored::{NamedStores, has_details, read_evaluator_scores};

@@ -292,7 +292,7 @@ enum Where {
 }
 
 /// Fifty-one ways out: a name, an expression of Python that tries it, and where it is refused.
-const TRIES: [(&str, &str, Where); 51] = [
+const TRIES: [(&str, &str, Where); 52] = [
     ("open the terminal", "device('/dev/tty')", Where::Always),
     (
         "type into the terminals",
@@ -398,6 +398,11 @@ const TRIES: [(&str, &str, Where); 51] = [
     (
         "rings of calls",
         "call(425, 425, 8, ctypes.create_string_buffer(120))",
+        Where::Always,
+    ),
+    (
+        "a lease on a file",
+        "__import__('fcntl').fcntl(open(os.environ['TMPDIR'] + '/leased', 'w'), 1024, 1) == 0",
         Where::Always,
     ),
     (

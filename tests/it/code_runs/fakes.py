@@ -36,6 +36,7 @@ def honest():
     write("main.py", "import sys\nprint('MAGIC-%d' % (int(sys.argv[1]) * 7))\n")
     write("prog.sh", "echo MAGIC-$1\n")
     write("right.txt", "")
+    write("index.js", "exports.answer = number => 7 * number;\n")
 
 
 # What the tests' Python might load.
@@ -458,6 +459,14 @@ case $1 in */link)
 esac
 exec "$@"
 """
+
+
+def the_end_as_node_loads_it():
+    write("index.js", "process.exit(0);\n")
+
+
+def the_end_in_the_first_test():
+    write("index.js", "exports.answer = () => process.exit(0);\n")
 
 
 def settings_that_go_might_read():

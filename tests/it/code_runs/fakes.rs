@@ -20,7 +20,9 @@ enum Kind {
     Cargo,
     /// Node tests a file of the suite, which starts `prog.sh`.
     Node,
-    /// The same, as the test of a package of npm.
+    /// Node tests a file of the suite, which loads `index.js` of the workspace.
+    NodeLoads,
+    /// As `Node`, as the test of a package of npm.
     Npm,
     /// Go tests a module of the suite, which starts `prog.sh`.
     Go,
@@ -72,6 +74,12 @@ const answer = word => child.spawnSync("sh", [process.env.EVAL_WORKSPACE + "/pro
 test("one", () => assert.equal(answer("1"), "MAGIC-1\n"));
 test("two", () => assert.equal(answer("2"), "MAGIC-2\n"));
 "#;
+const NODE_LOADS: &str = r#"
+const { test } = require("node:test"), assert = require("node:assert");
+const made = require(process.env.EVAL_WORKSPACE + "/index.js");
+test("one", () => assert.equal(made.answer(1), 7));
+test("two", () => assert.equal(made.answer(2), 14));
+"#;
 const PACKAGE: &str = r#"{"name": "t", "version": "1.0.0", "private": true, "scripts": {"test": "node --test --test-reporter=tap made.test.js"}}"#;
 const GO_TESTS: &str = r#"package t
 
@@ -109,7 +117,7 @@ func Answer(word string) string {
 const MAKER: &str = include_str!("fakes.py");
 
 /// A function of [`MAKER`], and what it attacks.
-const WAYS: [(&str, Kind); 41] = [
+const WAYS: [(&str, Kind); 43] = [
     ("compiled_modules_where_python_looks", Kind::Pytest),
     ("compiled_modules_in_temporary_folders", Kind::Pytest),
     ("a_list_of_paths_in_the_environment", Kind::Pytest),
@@ -153,6 +161,8 @@ const WAYS: [(&str, Kind); 41] = [
     ("a_runner_in_settings_around_the_workspace", Kind::Cargo),
     ("modules_where_node_looks", Kind::Node),
     ("settings_that_node_might_read", Kind::Node),
+    ("the_end_as_node_loads_it", Kind::NodeLoads),
+    ("the_end_in_the_first_test", Kind::NodeLoads),
     ("settings_that_npm_might_read", Kind::Npm),
     ("programs_where_npm_looks", Kind::Npm),
     ("settings_that_go_might_read", Kind::Go),
@@ -176,7 +186,7 @@ impl Kind {
                 let command = "CARGO_TARGET_DIR=\"$TMPDIR/target\" cargo test --locked --offline --manifest-path suites/s/tests/Cargo.toml";
                 format!("tests: {{shared: ['{command} --test t']}}\n")
             }
-            Self::Node => {
+            Self::Node | Self::NodeLoads => {
                 "tests: {shared: ['node --test suites/s/tests/made.test.js']}\n".to_owned()
             }
             Self::Npm => {
@@ -221,6 +231,7 @@ impl Kind {
                 ("tests/t.rs", CRATE_TESTS),
             ],
             Self::Node | Self::Npm => &[("package.json", PACKAGE), ("made.test.js", NODE_TESTS)],
+            Self::NodeLoads => &[("made.test.js", NODE_LOADS)],
             Self::Go => &[
                 (
                     "go.mod",
@@ -323,6 +334,7 @@ fn nobody_fakes_what_cargo_decides() {
 fn nobody_fakes_what_node_decides() {
     needs!(crate::needs::LANDLOCK, crate::needs::PYTEST, "node");
     Kind::Node.is_not_faked(2, 2);
+    Kind::NodeLoads.is_not_faked(2, 2);
 }
 
 #[test]

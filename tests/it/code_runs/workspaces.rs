@@ -334,3 +334,68 @@ fn a_pipe_in_the_place_of_a_file_holds_nobody_up() {
     ran.shared(1, 1);
     assert!(begun.elapsed().as_secs() < 30, "nobody waited for a writer");
 }
+
+#[test]
+fn a_file_of_any_length_is_not_read_into_memory() {
+    let code = Code::new(
+        "language: javascript\ntests: {shared: ['true']}\n",
+        "for name in package.json README.md requirements.txt main.js notes.txt; do truncate -s 40G $name; done\n",
+    );
+    code.project.file("extra/notes.txt", "of the approach\n");
+    let code = code.config("{id: a, files: extra, command: [sh, \"{root}/a.sh\"]}");
+    let ran = code.run_with(&["--no-output"], &[]);
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+}
+
+/// Setup may read the suite's files except tests, and runs what the approach wrote.
+#[test]
+fn setup_reads_no_test_however_commands_name_it() {
+    needs!(crate::needs::LANDLOCK);
+    for command in [
+        "sh suites/s/tests/run.sh",
+        "sh \"$EVAL_SUITE_DIR/tests/run.sh\"",
+        "sh ${EVAL_SUITE_DIR}/tests/run.sh",
+        "sh \"suites/$EVAL_SUITE/tests/run.sh\"",
+        "cd suites && sh s/tests/run.sh",
+        "cd \"$EVAL_SUITE_DIR\" && sh tests/run.sh",
+        "sh suites/s/test*/run.sh",
+        "for t in suites/*/tests/run.sh; do sh $t; done",
+        "D=suites; sh $D/s/tests/run.sh",
+    ] {
+        let suite = format!(
+            "setup: ['cat \"$EVAL_SUITE_DIR/data.txt\" && sh \"$EVAL_WORKSPACE/made.sh\"']\ntests: {{shared: [{}]}}\n",
+            serde_json::to_string(command).expect("text is JSON")
+        );
+        let code = Code::new(
+            &suite,
+            "echo 'cat \"$EVAL_SUITE_DIR/tests/answer.txt\" > \"$EVAL_WORKSPACE/read.txt\"; true' > made.sh\n",
+        );
+        code.project
+            .file("suites/s/data.txt", "for setup\n")
+            .file("suites/s/tests/answer.txt", "42\n")
+            .file(
+                "suites/s/tests/run.sh",
+                "grep 42 \"$EVAL_SUITE_DIR/tests/answer.txt\" && ! grep 42 \"$EVAL_WORKSPACE/read.txt\"\n",
+            );
+        let ran = code.run();
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+    }
+}
+
+#[test]
+fn an_approach_reads_no_site_that_was_built() {
+    needs!(crate::needs::LANDLOCK);
+    let code = Code::new(
+        "tests: {shared: ['test \"$(cat $EVAL_WORKSPACE/read.txt)\" = \"\"']}\n",
+        "root=$(dirname \"$0\"); cat \"$root/site/index.html\" \"$root/site/data/digests.json\" \"$root/public/board/index.html\" > read.txt; true\n",
+    );
+    code.run().ended("completed", "");
+    for folder in ["site", "public/board"] {
+        let built = code.project.run(["build", "--out", folder]);
+        assert_eq!(built.code, 0, "{}", built.stderr);
+    }
+    let output = code.command(&[], &[]);
+    assert!(output.stderr.contains("1/1 passed"), "{}", output.stderr);
+}

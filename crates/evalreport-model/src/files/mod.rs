@@ -78,13 +78,52 @@ pub fn try_each_block(
     }
 }
 
-/// Reads a whole regular file.
+/// Reads a whole regular file. Fails, and does not abort, if memory has no room for it.
+///
+/// Whoever may write a file can give it any length at no cost. So a file in a folder that a program of a run wrote is read by
+/// [`read_at_most`], or compared by [`are_equal`].
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))
+        .map_err(|_| io::ErrorKind::OutOfMemory)?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Reads a whole regular file of at most `most` bytes. Fails for a longer one.
+pub fn read_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    let bytes = read_up_to(open(path)?, most)?;
+    if bytes.len() as u64 > most {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// Returns whether two regular files can be read and have the same content. Holds a block of each in memory.
+pub fn are_equal(one: impl AsRef<Path>, other: impl AsRef<Path>) -> bool {
+    let compare = || -> io::Result<bool> {
+        let (mut one, mut other) = (open(one)?, open(other)?);
+        if one.metadata()?.len() != other.metadata()?.len() {
+            return Ok(false);
+        }
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        loop {
+            for (file, block) in [(&mut one, &mut left), (&mut other, &mut right)] {
+                block.clear();
+                file.take(BLOCK_BYTES as u64).read_to_end(block)?;
+            }
+            if left != right {
+                return Ok(false);
+            }
+            if left.is_empty() {
+                return Ok(true);
+            }
+        }
+    };
+    compare().unwrap_or(false)
 }
 
 /// Reads a regular file up to one byte more than `most`. Refuses links, symbolic or hard, so that whoever may write in a folder cannot have

@@ -79,6 +79,8 @@ const OF_OTHER_PROCESSES: [i64; 5] = [
 const OF_TERMINALS: [u64; 2] = [TIOCSTI, TIOCLINUX];
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541C;
+/// `fcntl`: a lease on a file makes whoever else opens it wait, for 45 seconds by default, and reading is enough to take one.
+const LEASE: u64 = 1024;
 /// `setpriority`: all processes of a user.
 const PRIO_USER: u64 = 2;
 /// `ioprio_set`: all processes of a user.
@@ -146,6 +148,7 @@ fn refused_rules(rules: &ConfinementRules) -> io::Result<BTreeMap<i64, Vec<Secco
     };
     let is = SeccompCmpOp::Eq;
     let is_not = SeccompCmpOp::Ne;
+    refuse(libc::SYS_fcntl, &[(1, is.clone(), LEASE)])?;
     for request in OF_TERMINALS {
         refuse(libc::SYS_ioctl, &[(1, is.clone(), request)])?;
     }

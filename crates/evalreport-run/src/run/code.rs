@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -529,19 +528,11 @@ pub(super) fn made_files(
     start: Option<&Path>,
     requirements: Option<&Path>,
 ) -> BTreeSet<PathBuf> {
-    let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
-        (Ok(made_file), Ok(given_file)) => {
-            made_file.len() == given_file.len()
-                && given_file.is_file()
-                && files::read(made).ok() == files::read(given).ok()
-        }
-        (_, _) => false,
-    };
     let is_made = |file: &Path| {
         let made = folder.join(file);
-        let is_given = start.is_some_and(|start| is_copy(&made, &start.join(file)));
+        let is_given = start.is_some_and(|start| files::are_equal(&made, start.join(file)));
         let is_order = file == Path::new(REQUIREMENTS_FILE)
-            && requirements.is_some_and(|order| is_copy(&made, order));
+            && requirements.is_some_and(|order| files::are_equal(&made, order));
         !is_given && !is_order
     };
     listed

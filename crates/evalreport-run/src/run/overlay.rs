@@ -48,7 +48,7 @@ impl<'a> Overlay<'a> {
             let target = self.workspace.folder().join(path);
             // The approach may have replaced a folder by a link to files outside the workspace.
             if !is_within(self.workspace.folder(), path)
-                || files::read(&target).ok() != files::read(self.from.join(path)).ok()
+                || !files::are_equal(&target, self.from.join(path))
             {
                 continue;
             }

@@ -3,6 +3,7 @@
 //! The copy has the repository's layout, so that commands find files under the same names. It holds copies of the suite's folder and of all
 //! files that define its version. All other files are links to the originals. Stores and the folder `.git` are left out.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -94,11 +95,20 @@ impl SuiteCopy {
         };
         let controls = ControlTests::create_below(&work.suite.tests, &copied)?;
         let census = FileSnapshot::new(parts.iter().map(|path| moved(path)));
-        let hidden = suite::tested_paths(&root, &work.suite)
-            .iter()
-            .map(|path| moved(&workspace::absolute_path(path)))
-            .collect();
-        let given = paths_except(&suite.folder, &hidden);
+        let moved_all = |paths: Vec<PathBuf>| -> BTreeSet<PathBuf> {
+            let moved = |path: &PathBuf| moved(&workspace::absolute_path(path));
+            paths.iter().map(moved).collect()
+        };
+        let hidden = moved_all(suite::tested_paths(&root, &work.suite));
+        let given = if hidden.contains(&suite.folder) {
+            // Any file may be a test, except those that the other commands name and no test does.
+            moved_all(suite::paths_beside_tests(&root, &work.suite))
+                .into_iter()
+                .filter(|path| path.starts_with(&suite.folder) && !hidden.contains(path))
+                .collect()
+        } else {
+            paths_except(&suite.folder, &hidden)
+        };
         Ok(Self {
             held,
             root: copied,

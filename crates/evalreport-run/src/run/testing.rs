@@ -6,8 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, escape_invisible};
-use crate::evaluate::test_report::{self, ControlResult, OutcomeSource, TestReport};
+use crate::domain::{
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, escape_invisible,
+};
+use crate::evaluate::test_report::{
+    self, ControlResult, OutcomeSource, TestOutcome, TestReport, TestRunner,
+};
 use crate::evaluate::{CommandContext, CommandResult};
 use crate::files;
 use crate::process::{self, StopSignal};
@@ -262,7 +266,11 @@ impl TestBench<'_> {
             is_cut,
             roots: &roots,
         };
-        let tests = Some(test_report::read_outcomes(&plan, &finished));
+        let mut tests = test_report::read_outcomes(&plan, &finished);
+        if plan.runner == Some(TestRunner::Node) {
+            fail_ended_scripts(&mut tests, self.folder);
+        }
+        let tests = Some(tests);
         Some(CommandResult {
             ending,
             stdout,
@@ -295,6 +303,42 @@ impl TestBench<'_> {
         }
     }
 }
+
+/// Fails the scripts of which node reports nothing but their exit, although they have tests: the code under test ended the process before them,
+/// and by that alone a script passes.
+fn fail_ended_scripts(tests: &mut TestReport, folder: &Path) {
+    let has_tests = |id: &str| {
+        let script = folder.join(id);
+        let is_script = script
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .is_some_and(|extension| SCRIPT_EXTENSIONS.contains(&extension));
+        is_script
+            && files::read_at_most(&script, test_report::MAX_BYTES)
+                .is_ok_and(|text| memchr::memmem::find(&text, b"node:test").is_some())
+    };
+    let is_ended = |outcome: &TestOutcome, all: &[TestOutcome]| {
+        let children = format!("{} > ", outcome.id);
+        outcome.status == ItemStatus::Pass
+            && !all.iter().any(|other| other.id.starts_with(&children))
+            && has_tests(&outcome.id)
+    };
+    let ended: Vec<usize> = (0..tests.outcomes.len())
+        .filter(|at| is_ended(&tests.outcomes[*at], &tests.outcomes))
+        .collect();
+    for at in ended {
+        (tests.passed, tests.errors) = (tests.passed.saturating_sub(1), tests.errors + 1);
+        let outcome = &mut tests.outcomes[at];
+        outcome.status = ItemStatus::Error;
+        outcome.message = Some("the script ended before its first test".to_owned());
+        if let Some(name) = Path::new(&outcome.id).file_name() {
+            outcome.id = escape_invisible(&name.to_string_lossy());
+        }
+    }
+}
+
+/// Extensions of what node runs.
+const SCRIPT_EXTENSIONS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
 /// Lets a command source a file that `setup` made in the workspace, such as `venv/bin/activate`, by the name that it has for `setup`.
 fn fix_sourced_file(line: &str, folder: &Path, workspace: &Path) -> String {
@@ -363,8 +407,11 @@ fn has_python_tests(folder: &Path) -> bool {
         })
 }
 
+/// Longer manifests are nobody's. The approach wrote it.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
 fn has_npm_test(folder: &Path) -> bool {
-    let manifest = files::read(folder.join("package.json"))
+    let manifest = files::read_at_most(folder.join("package.json"), MAX_MANIFEST_BYTES)
         .ok()
         .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     manifest

@@ -34,7 +34,9 @@ pub use questions::{
     parse_questions, questions_schema,
 };
 pub use server::{DEFAULT_STARTUP_TIMEOUT, ServerSettings};
-pub use version::{SuiteContents, suite_contents, suite_version, tested_paths, versioned_paths};
+pub use version::{
+    SuiteContents, paths_beside_tests, suite_contents, suite_version, tested_paths, versioned_paths,
+};
 
 use text::{read_commands, read_nonblank};
 

@@ -236,14 +236,45 @@ pub fn versioned_paths(root: &Path, suite: &Suite) -> Vec<PathBuf> {
 
 /// Returns the files and folders that the shared and functional commands name.
 pub fn tested_paths(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+    named_paths(
+        root,
+        suite,
+        suite.tests.shared.iter().chain(&suite.tests.functional),
+    )
+}
+
+/// Returns the files and folders of the suite that others than its tests name: setup, the server and the evaluators.
+pub fn paths_beside_tests(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+    let server = suite.server.iter().map(|server| &server.command);
+    let others = [&suite.build_command, &suite.test_command];
+    named_paths(
+        root,
+        suite,
+        suite
+            .setup
+            .iter()
+            .chain(&suite.tests.own)
+            .chain(server)
+            .chain(others.into_iter().flatten()),
+    )
+}
+
+fn named_paths<'c>(
+    root: &Path,
+    suite: &Suite,
+    commands: impl Iterator<Item = &'c String>,
+) -> Vec<PathBuf> {
     let roots = SuiteRoots {
         root,
         folder: &suite.folder,
     };
-    let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
     commands
-        .flat_map(|command| file_words(command))
-        .flat_map(|word| roots.named_paths(word))
+        .map(|command| roots.expand_variables(command))
+        .flat_map(|command| {
+            file_words(&command)
+                .flat_map(|word| roots.named_paths(word))
+                .collect::<Vec<_>>()
+        })
         .collect()
 }
 
@@ -261,16 +292,140 @@ struct SuiteRoots<'a> {
     folder: &'a Path,
 }
 
+/// Variables with folders and addresses that are never a suite's.
+const OTHER_VARIABLES: [&str; 5] = ["EVAL_WORKSPACE", "EVAL_BASE_URL", "TMPDIR", "HOME", "PATH"];
+/// Variables that the name or the folder of the suite has.
+const SUITE_VARIABLES: [&str; 2] = ["EVAL_SUITE_DIR", "EVAL_SUITE"];
+
 impl SuiteRoots<'_> {
+    /// Returns the suite's folder as commands name it, which start at the root.
+    fn shown_folder(&self) -> PathBuf {
+        let folder = normalize_path(self.folder);
+        relative_inside(&normalize_path(self.root), &folder)
+            .map_or_else(|| PathBuf::from("."), Path::to_owned)
+    }
+
+    /// Puts in place of variables what they stand for in a path. Of a variable that only the shell knows, the path behind it is left.
+    fn expand_variables(&self, command: &str) -> String {
+        let folder = self.shown_folder();
+        let values = [
+            folder.to_string_lossy().into_owned(),
+            self.folder
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        ];
+        let mut expanded = String::with_capacity(command.len());
+        let mut rest = command;
+        while let Some((before, after)) = rest.split_once('$') {
+            expanded.push_str(before);
+            let inner = after.strip_prefix('{').unwrap_or(after);
+            let end = inner
+                .find(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+                .unwrap_or(inner.len());
+            let (name, behind) = inner.split_at(end);
+            let behind = if after.starts_with('{') {
+                behind.split_once('}').map_or("", |(_, behind)| behind)
+            } else {
+                behind
+            };
+            rest = if let Some(at) = SUITE_VARIABLES.iter().position(|known| *known == name) {
+                expanded.push_str(&values[at]);
+                behind
+            } else if OTHER_VARIABLES.contains(&name) {
+                // What follows is in no suite.
+                behind.trim_start_matches(|character: char| {
+                    !character.is_whitespace() && !BETWEEN_WORDS.contains(&character)
+                })
+            } else if name.is_empty() {
+                after
+            } else {
+                behind.trim_start_matches('/')
+            };
+        }
+        expanded.push_str(rest);
+        expanded
+    }
+
     /// Returns the paths that a word of a command names, if they are part of the suite's tests. A command starts at the root, but may first
-    /// change into the suite's folder.
+    /// change into the suite's folder, or into one above it.
     fn named_paths(&self, word: &str) -> Vec<PathBuf> {
-        [self.root, self.folder]
-            .map(|base| base.join(word))
+        if word.contains(['*', '?', '[']) {
+            return self.matching_paths(word);
+        }
+        let (root, folder) = (normalize_path(self.root), normalize_path(self.folder));
+        let is_above = |path: &Path| {
+            let path = normalize_path(path);
+            path != root && path != folder && folder.starts_with(&path) && path.starts_with(&root)
+        };
+        let between = self
+            .folder
+            .ancestors()
+            .skip(1)
+            .filter(|path| is_above(path));
+        let mut found: Vec<PathBuf> = [self.root, self.folder]
             .into_iter()
+            .chain(between)
+            .map(|base| base.join(word))
             .filter(|path| path.exists())
-            .filter_map(|path| self.suite_part(&path))
-            .collect()
+            .filter_map(|path| {
+                if is_above(&path) && !word.contains("..") {
+                    Some(folder.clone())
+                } else {
+                    self.suite_part(&path)
+                }
+            })
+            .collect();
+        found.dedup();
+        found
+    }
+
+    /// Returns the parts of the suite's folder that a pattern of the shell matches, from the root or from the folder.
+    fn matching_paths(&self, pattern: &str) -> Vec<PathBuf> {
+        let parts: Vec<&str> = pattern
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .collect();
+        let shown = self.shown_folder();
+        let folder: Vec<String> = shown
+            .components()
+            .filter(|part| matches!(part, Component::Normal(_)))
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        let is_on_the_way = parts
+            .iter()
+            .zip(&folder)
+            .all(|(part, name)| matches_wildcards(part, name));
+        let below = match parts.get(folder.len()) {
+            _ if parts.is_empty() => return Vec::new(),
+            None if is_on_the_way && pattern.contains('/') => {
+                return vec![normalize_path(self.folder)];
+            }
+            Some(part) if is_on_the_way => Some(*part),
+            None | Some(_) => None,
+        };
+        // The patterns of an entry, and whether more follows.
+        let from_folder = pattern
+            .contains('/')
+            .then(|| (parts[0], parts.len() > 1));
+        let from_root = below.map(|part| (part, parts.len() > folder.len() + 1));
+        let Ok(entries) = std::fs::read_dir(self.folder) else {
+            return Vec::new();
+        };
+        let mut found: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                from_folder
+                    .into_iter()
+                    .chain(from_root)
+                    .any(|(part, is_folder)| {
+                        matches_wildcards(part, &name) && (!is_folder || entry.path().is_dir())
+                    })
+            })
+            .map(|entry| normalize_path(self.folder).join(entry.file_name()))
+            .collect();
+        found.sort();
+        found
     }
 
     fn suite_part(&self, path: &Path) -> Option<PathBuf> {
@@ -309,6 +464,32 @@ impl SuiteRoots<'_> {
             .map(|part| part.as_os_str().to_string_lossy())
             .collect();
         format!("{base}/{}", parts.join("/"))
+    }
+}
+
+/// Returns whether a name matches a pattern of the shell. A set of characters matches any one.
+fn matches_wildcards(pattern: &str, name: &str) -> bool {
+    let Some(first) = pattern.chars().next() else {
+        return name.is_empty();
+    };
+    let rest = &pattern[first.len_utf8()..];
+    let behind_first = |name: &str| {
+        let first = name.chars().next()?;
+        Some(name[first.len_utf8()..].to_owned())
+    };
+    match first {
+        '*' => {
+            matches_wildcards(rest, name)
+                || behind_first(name).is_some_and(|behind| matches_wildcards(pattern, &behind))
+        }
+        '?' => behind_first(name).is_some_and(|behind| matches_wildcards(rest, &behind)),
+        '[' => {
+            let behind_set = rest.split_once(']').map_or("", |(_, behind)| behind);
+            behind_first(name).is_some_and(|behind| matches_wildcards(behind_set, &behind))
+        }
+        literal => name
+            .strip_prefix(literal)
+            .is_some_and(|behind| matches_wildcards(rest, behind)),
     }
 }
 
@@ -406,6 +587,50 @@ mod tests {
     }
 
     #[test]
+    fn words_with_variables_patterns_and_folders_above_name_files() {
+        let root = Path::new("");
+        let folder = Path::new("src/suite");
+        let roots = SuiteRoots { root, folder };
+        let named = |command: &str| -> Vec<String> {
+            let mut found: Vec<String> = file_words(&roots.expand_variables(command))
+                .flat_map(|word| roots.named_paths(word))
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect();
+            found.sort();
+            found.dedup();
+            found
+        };
+        let tests = ["src/suite/tests.rs"];
+        for command in [
+            "sh \"$EVAL_SUITE_DIR/tests.rs\"",
+            "sh ${EVAL_SUITE_DIR}/tests.rs",
+            "sh \"src/$EVAL_SUITE/tests.rs\"",
+            "sh src/suite/test*.rs",
+            "sh src/*/tests.rs",
+            "sh $X/tests.rs",
+            "sh $X/suite/tests.rs",
+        ] {
+            assert_eq!(named(command), tests, "{command}");
+        }
+        for command in [
+            "cd src && sh suite/tests.rs",
+            "for x in src; do sh $x/suite/tests.rs; done",
+            "for x in src/*; do sh $x; done",
+            "cd $EVAL_SUITE_DIR && sh tests.rs",
+        ] {
+            assert!(named(command).contains(&"src/suite".to_owned()), "{command}");
+        }
+        for command in [
+            "test -f $EVAL_WORKSPACE/tests.rs",
+            "curl -sf \"${EVAL_BASE_URL}/tests.rs\"",
+            "grep -c '[a-z]*/x' out",
+            "sh *.sh",
+        ] {
+            assert_eq!(named(command), Vec::<String>::new(), "{command}");
+        }
+    }
+
+    #[test]
     fn only_what_is_below_the_root_is_part_of_a_suite() {
         // The package's own folder, where its tests start.
         for root in ["", ".", "src/.."] {
@@ -428,7 +653,12 @@ mod tests {
                 roots.named_paths("./src/suite"),
                 std::slice::from_ref(&folder)
             );
-            for word in ["..", "../..", "src", "src/..", "/", "/bin/sh", "gone"] {
+            assert_eq!(
+                roots.named_paths("src"),
+                std::slice::from_ref(&folder),
+                "what names a folder above names the suite"
+            );
+            for word in ["..", "../..", "src/..", "/", "/bin/sh", "gone"] {
                 assert_eq!(
                     roots.named_paths(word),
                     Vec::<PathBuf>::new(),

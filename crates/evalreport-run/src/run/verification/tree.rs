@@ -78,16 +78,10 @@ pub fn changed_files(before: &Path, now: &Path) -> Vec<String> {
         .filter(|path| {
             !(old.contains(*path)
                 && new.contains(*path)
-                && is_same(&before.join(path), &now.join(path)))
+                && files::are_equal(before.join(path), now.join(path)))
         })
         .cloned()
         .collect()
-}
-
-fn is_same(left: &Path, right: &Path) -> bool {
-    let length = |path: &Path| fs::symlink_metadata(path).map(|found| found.len()).ok();
-    length(left) == length(right)
-        && matches!((files::read(left), files::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 fn read_listing(folder: &Path, files: BTreeSet<String>) -> Listing {
