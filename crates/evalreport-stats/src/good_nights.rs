@@ -193,9 +193,9 @@ impl LevelWalk {
 
 /// A rule about single items, such as that none fails that always passed, followed from night to night.
 ///
-/// Nights from the first on which an item broke that is still broken are no baseline. If it passes again on the next night it may be flaky, and
-/// that night is a baseline: the item is known to do both. If it stayed broken for longer, it was a regression that was repaired, and its nights
-/// excuse no later failure.
+/// Nights from the first on which an item broke that is still broken are no baseline. If it passes again before [`ENOUGH_IN_A_ROW`], it may be
+/// flaky, and these nights are a baseline: the item is known to do both. Else it was a regression that was repaired, and its nights excuse no
+/// later failure.
 #[derive(Clone, Debug)]
 pub struct ItemWalk {
     last: usize,
@@ -209,9 +209,6 @@ pub struct ItemWalk {
     state: NightState,
     baseline: Vec<usize>,
 }
-
-/// Nights in a row on which an item is broken, from which on this is no flaky item's doing.
-const LASTING_NIGHTS: usize = 2;
 
 impl ItemWalk {
     /// Begins without a night. A baseline has at most the `last` nights.
@@ -261,7 +258,7 @@ impl ItemWalk {
                 let regressed = &mut self.regressed;
                 self.broken.retain(|item, since| {
                     let is_broken = found.contains(item);
-                    if !is_broken && night - *since >= LASTING_NIGHTS {
+                    if !is_broken && night - *since >= ENOUGH_IN_A_ROW {
                         regressed.extend(*since..night);
                     }
                     is_broken
@@ -509,10 +506,10 @@ mod tests {
         );
         assert_eq!(
             seen[6].1,
-            [0, 5],
-            "nights of a repaired regression excuse nothing"
+            [0, 4, 5],
+            "three nights of a repaired regression excuse nothing"
         );
-        assert_eq!(seen[8].1, [0, 5, 6, 7], "one night may be a flaky item's");
+        assert_eq!(seen[8].1, [0, 4, 5, 6, 7], "fewer may be a flaky item's");
     }
 
     #[test]

@@ -6,9 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::domain::{
-    ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, escape_invisible,
-};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, escape_invisible};
 use crate::evaluate::test_report::{
     self, ControlResult, OutcomeSource, TestOutcome, TestReport, TestRunner,
 };

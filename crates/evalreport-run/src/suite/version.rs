@@ -404,9 +404,7 @@ impl SuiteRoots<'_> {
             None | Some(_) => None,
         };
         // The patterns of an entry, and whether more follows.
-        let from_folder = pattern
-            .contains('/')
-            .then(|| (parts[0], parts.len() > 1));
+        let from_folder = pattern.contains('/').then(|| (parts[0], parts.len() > 1));
         let from_root = below.map(|part| (part, parts.len() > folder.len() + 1));
         let Ok(entries) = std::fs::read_dir(self.folder) else {
             return Vec::new();
@@ -618,7 +616,10 @@ mod tests {
             "for x in src/*; do sh $x; done",
             "cd $EVAL_SUITE_DIR && sh tests.rs",
         ] {
-            assert!(named(command).contains(&"src/suite".to_owned()), "{command}");
+            assert!(
+                named(command).contains(&"src/suite".to_owned()),
+                "{command}"
+            );
         }
         for command in [
             "test -f $EVAL_WORKSPACE/tests.rs",
