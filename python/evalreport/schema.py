@@ -1514,6 +1514,8 @@ class LookedAt(_LookedAt, total=False):
     counts: Optional[OutcomeCounts]
     # The first of the errors that the baseline does not know; at most 20.
     errors: List[TurnedItem]
+    # The first of the items that fail and are not in the baseline, without errors; at most 20.
+    new_items: List[TurnedItem]
 
 
 class _GateCost(TypedDict):

@@ -434,21 +434,19 @@ fn add_missing_items(page: &mut BoundedComment, report: &GateReport) {
             );
             page.add_always("");
         }
-        if let Some(said) = looked_at::unknown_errors_count(looked) {
+        for unknown in looked_at::unknown_items(looked) {
             let limit = page.characters + MAX_OF_A_LIST;
-            page.add_always(&format!("**{}**\n", escape_name(&said)));
-            for error in &looked.errors {
-                let reason = error.reason.as_deref().map_or_else(String::new, |reason| {
+            page.add_always(&format!("**{}**\n", escape_name(&unknown.said)));
+            for one in unknown.listed {
+                let reason = one.reason.as_deref().map_or_else(String::new, |reason| {
                     format!(": {}", escape_name(&item_table::first_line(reason)))
                 });
-                let is_added = page.add_if_fits(&item(&error.item, &reason), limit);
+                let is_added = page.add_if_fits(&item(&one.item, &reason), limit);
                 page.count_omitted("items", u64::from(!is_added));
             }
             page.count_omitted(
                 "items",
-                looked
-                    .unknown_errors
-                    .saturating_sub(looked.errors.len() as u64),
+                unknown.count.saturating_sub(unknown.listed.len() as u64),
             );
             page.add_always("");
         }

@@ -1,7 +1,7 @@
 //! What a gate looked at, in words: a line for each arm, and the names of what is not there.
 
 use crate::domain::ItemKind;
-use crate::views::{Gap, How, LookedAt, MissingItem};
+use crate::views::{Gap, How, LookedAt, MissingItem, TurnedItem};
 
 use super::{format, item_table, phrases};
 
@@ -79,20 +79,54 @@ pub(super) fn missing_and_error_lines(one: &LookedAt) -> Vec<String> {
         );
         lines.extend(more_line(one.missing.count, one.missing.items.len()));
     }
-    if let Some(said) = unknown_errors_count(one) {
+    for UnknownItems {
+        said,
+        listed,
+        count,
+    } in unknown_items(one)
+    {
         lines.push(format!("{said}:"));
         let error = |(name, reason): (&str, Option<&str>)| match reason {
             Some(reason) => format!("- {name}: {}", item_table::first_line(reason)),
             None => format!("- {name}"),
         };
         lines.extend(
-            one.errors
+            listed
                 .iter()
                 .map(|item| error((item.item.as_str(), item.reason.as_deref()))),
         );
-        lines.extend(more_line(one.unknown_errors, one.errors.len()));
+        lines.extend(more_line(count, listed.len()));
     }
     lines
+}
+
+/// Items of the new runs that do not pass and that the baseline does not know.
+pub(super) struct UnknownItems<'a> {
+    pub said: String,
+    pub listed: &'a [TurnedItem],
+    pub count: u64,
+}
+
+/// Returns the errors, and then the failures, that the baseline does not know. An item whose text was changed is not listed.
+pub(super) fn unknown_items(one: &LookedAt) -> impl Iterator<Item = UnknownItems<'_>> {
+    let who = phrases::arm_on_suite(&one.suite, &one.arm);
+    let errors = (one.unknown_errors > 0).then(|| UnknownItems {
+        said: format!("{who}: {}", unknown_errors(one.unknown_errors)),
+        listed: &one.errors,
+        count: one.unknown_errors,
+    });
+    let failures = (!one.new_items.is_empty() && one.baseline_runs > 0).then(|| UnknownItems {
+        said: match one.unknown_failures {
+            1 => format!("{who}: 1 item is new and fails"),
+            count => format!(
+                "{who}: {} are new and fail",
+                phrases::count_with_noun(count, "items")
+            ),
+        },
+        listed: &one.new_items,
+        count: one.unknown_failures,
+    });
+    errors.into_iter().chain(failures)
 }
 
 fn more_line(count: u64, listed: usize) -> Option<String> {
@@ -115,18 +149,6 @@ pub(super) fn missing_items_count(one: &LookedAt) -> Option<String> {
         )
     };
     (!one.missing.items.is_empty()).then(text)
-}
-
-/// Counts the errors that the baseline does not know.
-pub(super) fn unknown_errors_count(one: &LookedAt) -> Option<String> {
-    let text = || {
-        format!(
-            "{}: {}",
-            phrases::arm_on_suite(&one.suite, &one.arm),
-            unknown_errors(one.unknown_errors)
-        )
-    };
-    (one.unknown_errors > 0).then(text)
 }
 
 fn unknown_errors(count: u64) -> String {

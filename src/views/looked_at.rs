@@ -60,6 +60,9 @@ pub struct LookedAt {
     /// The first of the errors that the baseline does not know; at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<TurnedItem>,
+    /// The first of the items that fail and are not in the baseline, without errors; at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_items: Vec<TurnedItem>,
     /// Whether the suite has new runs of another arm.
     #[serde(skip)]
     is_other_measured: bool,
@@ -223,6 +226,7 @@ pub(super) fn look_at_items(
         baseline_runs: baseline.map_or(0, |baseline| baseline.counted.len() as u64),
         missing: MissingItems::default(),
         errors: Vec::new(),
+        new_items: Vec::new(),
         is_other_measured: !held.has_no_new_runs(),
     };
     let is_counts = |place: usize, outcomes: &Option<ArmOutcomes>| {
@@ -255,6 +259,10 @@ pub(super) fn look_at_items(
         match (&now, known) {
             (FoundOutcome::Outcome { passed, attempts }, _) => {
                 let fails = 2 * passed <= *attempts;
+                let turned = || {
+                    let item = &answer.matrix.items[columns[0] as usize];
+                    TurnedItem::new(item, (*passed, *attempts), (0, 0))
+                };
                 looked.items += 1;
                 match (fails, &then) {
                     (true, FoundOutcome::Outcome { passed: 0, .. }) => looked.old_failures += 1,
@@ -264,14 +272,14 @@ pub(super) fn look_at_items(
                     {
                         looked.unknown_errors += 1;
                         if looked.errors.len() < MAX_TURNED {
-                            let item = &answer.matrix.items[columns[0] as usize];
-                            looked
-                                .errors
-                                .push(TurnedItem::new(item, (*passed, *attempts), (0, 0)));
+                            looked.errors.push(turned());
                         }
                     }
                     (true, FoundOutcome::Scored | FoundOutcome::Not(_)) => {
                         looked.unknown_failures += 1;
+                        if looked.new_items.len() < MAX_TURNED {
+                            looked.new_items.push(turned());
+                        }
                     }
                     (
                         false,
@@ -331,7 +339,15 @@ pub(super) fn look_at_items(
     looked.unknown_failures += u64::saturating_sub(failing, compared);
     looked.passed = passing + wavering - wavering.min(flaky);
     looked.missing.sum_up();
-    read_reasons(looked.errors.iter_mut().collect(), warehouse, arm);
+    read_reasons(
+        looked
+            .errors
+            .iter_mut()
+            .chain(&mut looked.new_items)
+            .collect(),
+        warehouse,
+        arm,
+    );
     looked
 }
 

@@ -24,6 +24,11 @@ pub(super) struct JunitHeader {
     /// The root's name, and those of the suites directly below it.
     root: Option<String>,
     pub suites: Vec<String>,
+    /// Whether the suites stand in a root of their own.
+    has_root: bool,
+    /// Tests in a class that has the name of the first suite, and other tests.
+    own_class_tests: u64,
+    other_class_tests: u64,
     ended: Option<DateTime<Utc>>,
     /// End of the run as our own reports give it. In them a suite's time may exceed the span from its start to its end.
     ended_by_itself: Option<DateTime<Utc>>,
@@ -56,6 +61,7 @@ impl JunitHeader {
                 let seconds =
                     read_attribute(start, "time").and_then(|time| junit::parse_seconds(&time));
                 if is_whole {
+                    self.has_root = true;
                     self.is_own = own::is_own_root(start);
                     self.root = name;
                     if !is_only_run {
@@ -100,6 +106,15 @@ impl JunitHeader {
             }
             JunitEvent::Case(case) => {
                 let id = case.id();
+                let is_of_suite = self.suites.first().is_some_and(|suite| {
+                    id.strip_prefix(suite.as_str())
+                        .is_some_and(|rest| rest.starts_with("::"))
+                });
+                if is_of_suite {
+                    self.own_class_tests += 1;
+                } else {
+                    self.other_class_tests += 1;
+                }
                 self.cases.update(id.as_bytes());
                 self.namesakes.add_name(id, case.file(), case.suites());
                 self.cases.update(case.status().name().as_bytes());
@@ -135,7 +150,13 @@ impl JunitHeader {
             .or(self.root.as_ref())
             .or(only)
             .map(String::as_str);
-        let suite = named.unwrap_or(UNNAMED_SUITE);
+        // The only package today may be one of two tomorrow, and then the report names no suite.
+        let is_package = self.has_root
+            && self.own_class_tests > 0
+            && self.other_class_tests == 0
+            && self.names.suite.is_none()
+            && self.root.is_none();
+        let suite = named.filter(|_| !is_package).unwrap_or(UNNAMED_SUITE);
         let approach = self.names.approach.as_deref().unwrap_or_default();
         let model = self.names.model.as_deref().unwrap_or_default();
         let ended = self
