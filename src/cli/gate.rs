@@ -246,10 +246,13 @@ pub(super) fn check_and_print(
     let filter = selection::resolve_filter(&warehouse, filter)?;
     policy::check_primaries(settings, &warehouse)?;
     unstarted::print_note(settings, &warehouse, &filter);
-    let grouping = if arguments.newest_batch {
-        BatchSelection::NewestBatch
-    } else {
-        BatchSelection::AllBatches
+    let grouping = match &baseline {
+        _ if arguments.newest_batch => BatchSelection::NewestBatch,
+        // Odds without a baseline are of all runs.
+        BaselineSelection::Runs { ids, .. } if arguments.instead.plan && ids.is_empty() => {
+            BatchSelection::AllNights
+        }
+        BaselineSelection::Runs { .. } | BaselineSelection::Last(_) => BatchSelection::AllBatches,
     };
     if accepting.is_some() && !matches!(baseline, BaselineSelection::Last(_)) {
         return Err(

@@ -149,7 +149,14 @@ fn a_plan_tells_the_odds_and_judges_nothing() {
         night(&project, "main", day, |number| {
             number < 70 || (number < 80 && noise(day, number))
         });
-        night(&project, "results", day + 3, |_| false);
+        let id = format!("new-{day}");
+        let fields = json!({"batch_id": "new", "timestamp": format!("2026-03-04T0{day}:00:00Z")});
+        let items: Vec<Value> = (0..100)
+            .map(|number| question(&format!("q{number:03}"), 1, "fail"))
+            .collect();
+        project
+            .result(&result(&id, "quiz", "a", fields))
+            .items(&id, &items);
     }
     let plan = ["gate", "--baseline", "main", "--max-drop", "2pp", "--plan"];
     let answer = answered(

@@ -228,9 +228,6 @@ fn older_runs(
     else {
         return BTreeSet::new();
     };
-    if ids.is_empty() {
-        return BTreeSet::new();
-    }
     let key = |row: &RunRow| {
         (
             row.run.suite.clone(),
