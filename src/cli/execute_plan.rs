@@ -575,7 +575,8 @@ fn build_isolation(
         place.root.join(".env"),
     ]);
     kept.from_all.extend(repositories_around(&place.root));
-    kept.from_all.extend(sites_below(&place.root));
+    kept.from_all
+        .extend(sites_below(&place.root, &settings.results));
     kept.from_all.extend(settings.config_file());
     // Other suites are hidden too, because they may be run later.
     kept.from_untested.extend(suite::all_folders(&place.root));
@@ -623,12 +624,23 @@ fn note_shared_networks(settings: &Settings, arms: &[RunnableArm]) {
 }
 
 /// Returns the folders of sites that `build` wrote into the project's folder, or one folder further down: they publish outcomes of all arms.
-fn sites_below(root: &Path) -> Vec<PathBuf> {
+/// Does not look into `results`, which are hidden as a whole and have a folder for each run.
+fn sites_below(root: &Path, results: &[PathBuf]) -> Vec<PathBuf> {
     let is_site = |folder: &Path| folder.join(DIGESTS_PATH_IN_SITE).is_file();
+    let results: Vec<PathBuf> = results
+        .iter()
+        .filter_map(|store| store.canonicalize().ok())
+        .collect();
+    let is_results = |folder: &Path| {
+        folder
+            .canonicalize()
+            .is_ok_and(|folder| results.contains(&folder))
+    };
     let folders = WalkDir::new(root)
         .min_depth(1)
         .max_depth(2)
         .into_iter()
+        .filter_entry(|entry| entry.depth() != 1 || !is_results(entry.path()))
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_dir());
     folders

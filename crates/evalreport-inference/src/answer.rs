@@ -388,17 +388,17 @@ impl<'a> SuiteComparison<'a> {
             .filter(|arm| cells[*arm].value == cells[leader].value);
         let open = |leader: usize, other: usize| {
             let decision = self.decision_between(leader, other)?;
-            let is_open = matches!(
-                decision,
-                Decision::ChooseByPrice { better: None, cheaper } if cheaper == other
-            );
+            if !matches!(decision, Decision::ChooseByPrice { better: None, cheaper } if cheaper == other)
+            {
+                return None;
+            }
             let ratio = cost
                 .evidence
                 .find_pair(leader, other)?
                 .seen_from(other)
                 .difference?
                 .value;
-            is_open.then_some((ratio, (decision, [leader, other])))
+            Some((ratio, (decision, [leader, other])))
         };
         leaders
             .flat_map(|leader| arms.iter().filter_map(move |other| open(leader, *other)))

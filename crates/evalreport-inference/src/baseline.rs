@@ -74,6 +74,7 @@ pub fn compare_to_baseline<'a>(
     } else {
         older_runs(warehouse, filter, baseline)
     };
+    let mut left_out = BTreeMap::<(String, Option<String>), usize>::new();
     for row in warehouse.runs() {
         let (is_baseline, is_kept, is_both) = match baseline {
             BaselineSelection::Runs { ids, both, .. } => {
@@ -81,7 +82,9 @@ pub fn compare_to_baseline<'a>(
             }
             BaselineSelection::Last(_) => (false, true, false),
         };
-        if (!is_baseline || is_both) && filter.matches(&row.run) && !older.contains(&row.run.id) {
+        if older.contains(&row.run.id) {
+            *left_out.entry(key(row)).or_default() += 1;
+        } else if (!is_baseline || is_both) && filter.matches(&row.run) {
             of_head.entry(key(row)).or_default().push(row);
         }
         if is_baseline || is_kept {
@@ -152,11 +155,7 @@ pub fn compare_to_baseline<'a>(
                 }
             };
             let other_versions = versions_beside(&key.0, &key.1);
-            let is_older = |row: &&RunRow| {
-                (&row.run.suite, &row.run.suite_version) == (&key.0, &key.1)
-                    && older.contains(&row.run.id)
-            };
-            let older = warehouse.runs().iter().filter(is_older).count();
+            let older = left_out.get(&key).copied().unwrap_or_default();
             let pairs = pair_arms(&head, &baseline);
             let since = head
                 .iter()

@@ -315,11 +315,12 @@ fn fail_ended_scripts(tests: &mut TestReport, folder: &Path) {
             && files::read_at_most(&script, test_report::MAX_BYTES)
                 .is_ok_and(|text| memchr::memmem::find(&text, b"node:test").is_some())
     };
+    // Few outcomes are scripts, and only these are compared with all others.
     let is_ended = |outcome: &TestOutcome, all: &[TestOutcome]| {
         let children = format!("{} > ", outcome.id);
         outcome.status == ItemStatus::Pass
-            && !all.iter().any(|other| other.id.starts_with(&children))
             && has_tests(&outcome.id)
+            && !all.iter().any(|other| other.id.starts_with(&children))
     };
     let ended: Vec<usize> = (0..tests.outcomes.len())
         .filter(|at| is_ended(&tests.outcomes[*at], &tests.outcomes))

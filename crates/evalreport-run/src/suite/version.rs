@@ -243,7 +243,8 @@ pub fn tested_paths(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     )
 }
 
-/// Returns the files and folders of the suite that others than its tests name: setup, the server and the evaluators.
+/// Returns the files and folders of the suite that others than its shared and functional tests name: setup, own tests, the server, and the
+/// commands that build and test.
 pub fn paths_beside_tests(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     let server = suite.server.iter().map(|server| &server.command);
     let others = [&suite.build_command, &suite.test_command];
@@ -471,19 +472,17 @@ fn matches_wildcards(pattern: &str, name: &str) -> bool {
         return name.is_empty();
     };
     let rest = &pattern[first.len_utf8()..];
-    let behind_first = |name: &str| {
-        let first = name.chars().next()?;
-        Some(name[first.len_utf8()..].to_owned())
-    };
+    let mut characters = name.chars();
+    let behind_first = characters.next().map(|_| characters.as_str());
     match first {
         '*' => {
             matches_wildcards(rest, name)
-                || behind_first(name).is_some_and(|behind| matches_wildcards(pattern, &behind))
+                || behind_first.is_some_and(|behind| matches_wildcards(pattern, behind))
         }
-        '?' => behind_first(name).is_some_and(|behind| matches_wildcards(rest, &behind)),
+        '?' => behind_first.is_some_and(|behind| matches_wildcards(rest, behind)),
         '[' => {
             let behind_set = rest.split_once(']').map_or("", |(_, behind)| behind);
-            behind_first(name).is_some_and(|behind| matches_wildcards(behind_set, &behind))
+            behind_first.is_some_and(|behind| matches_wildcards(behind_set, behind))
         }
         literal => name
             .strip_prefix(literal)
