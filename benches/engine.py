@@ -204,8 +204,25 @@ def asked(question, *source, **environment):
         return Ran(*question, "--format", "json", "--cache", cache, *source, **environment)
 
 
+def without_reasons(answer):
+    """An answer without why items failed: reasons are texts, and engines send none."""
+    if isinstance(answer, dict):
+        return {key: without_reasons(value) for key, value in answer.items() if key != "reason"}
+    return [without_reasons(value) for value in answer] if isinstance(answer, list) else answer
+
+
+def is_same(ran, expected, has_texts):
+    """Whether two answers have the same bytes, or without texts the same content."""
+    if ran.code != expected.code or not expected.output or not ran.output:
+        return False
+    if has_texts:
+        return ran.output == expected.output
+    one, other = [without_reasons(json.loads(answer.output)) for answer in (ran, expected)]
+    return json.dumps(one) == json.dumps(other)
+
+
 def same(lake, store):
-    """Every question has the same bytes from the store, the lake and every engine."""
+    """Every question has the same bytes from the store and the lake, and the same from every engine but for reasons."""
     sail = Sail(lake)
     stands = {"DuckDB": StandIn(duckdb_engine(lake)), "polars": StandIn(polars_engine(lake))}
     sources = {"store": ("--results", store), "lake": ("--results", f"lake:{lake}"), "Sail": ("--engine", sail.url)}
@@ -218,7 +235,7 @@ def same(lake, store):
         print(f"| {question[0]} | " + " | ".join(cells) + " |", flush=True)
         expected = runs["store"]
         for name, ran in runs.items():
-            if (ran.code, ran.output) != (expected.code, expected.output) or not expected.output:
+            if not is_same(ran, expected, name in ("store", "lake")):
                 failed.append(f"{question[0]} by {name}: code {ran.code}, not {expected.code}: {ran.errors[:300]}")
     for stand in stands.values():
         stand.shutdown()

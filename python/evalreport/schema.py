@@ -1415,7 +1415,7 @@ class MissingItem(TypedDict):
 
 class _MissingItems(TypedDict):
     count: int
-    # Of these, the items that passed every attempt of the baseline and have an outcome in each of its runs.
+    # Of these, the items that passed every attempt of the baseline and have an outcome in each of its nights.
     always_passed: int
     # Items that the new runs do not name.
     absent: int
@@ -1467,7 +1467,7 @@ class TurnedItem(_TurnedItem, total=False):
     # Why it failed, from the newest run in which it did and whose evaluator gives a reason: a new run for an item
     # that fails now, a run of the baseline for an item that passes now. Cut to a bounded length.
     reason: Optional[str]
-    # For an item that fails now: since when, over the nights of the baseline and the new runs.
+    # For an item that fails now: since when, over all known nights up to the new runs.
     course: Optional[ItemCourse]
 
 
@@ -1553,6 +1553,10 @@ class EarlierArm(TypedDict):
     newest: str
     # The day of the newest run of any other arm.
     of_others: str
+    # Whether the arm ran on each of the days before on which another arm did, and so should have on the newest.
+    is_expected: bool
+    # Whether no arm of its suite ran on the newest day.
+    is_whole_suite: bool
 
 
 class _UnfinishedArm(TypedDict):
@@ -1571,13 +1575,15 @@ class UnfinishedArm(_UnfinishedArm, total=False):
 
 
 class UndatedArm(TypedDict):
-    """An arm with runs of unknown time beside others: they are taken for its oldest, so the gate does not judge
+    """An arm with runs of unknown time. Beside others they are taken for its oldest, so the gate does not judge
     them."""
 
     suite: str
     approach: str
     model: str
     runs: int
+    # Whether no run has a time.
+    is_all: bool
 
 
 class OutdatedArm(TypedDict):
@@ -1988,6 +1994,8 @@ class Provenance(_Provenance, total=False):
     place: Optional[str]
     # A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
     origin: Optional[str]
+    # SHA-256 of the first file that the same import added, where that was another file.
+    together_with: Optional[str]
     # Version of the importer.
     version: Optional[int]
     # The run that this one replaced when it was imported.

@@ -6,7 +6,7 @@ use std::path::Path;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::domain::{Filter, Run, RunId, escape_invisible, may_mean, nearest_name};
-use crate::views::{BatchSelection, batch_name};
+use crate::views::{BatchSelection, night_key};
 use crate::warehouse::Warehouse;
 
 use super::assignments::parse_assignment;
@@ -172,13 +172,13 @@ pub(super) fn batch_selection(newest_batch: bool, all_nights: bool) -> BatchSele
 }
 
 pub(super) fn newest_batch(warehouse: &Warehouse) -> Vec<String> {
-    let Some(batch) = newest_run(warehouse).map(batch_name) else {
+    let Some(newest) = newest_run(warehouse).map(night_key) else {
         return Vec::new();
     };
     warehouse
         .runs()
         .iter()
-        .filter(|row| batch_name(&row.run) == batch)
+        .filter(|row| night_key(&row.run) == newest)
         .map(|row| row.run.id.to_string())
         .collect()
 }

@@ -248,8 +248,15 @@ pub(super) fn absent_arm_lines(arms: &[AbsentArm]) -> Vec<String> {
     arms.iter().map(line).collect()
 }
 
-/// Says that runs without a time are not judged.
+/// Says that runs without a time are not judged, or leave nothing to judge.
 fn undated_arm_sentence(one: &UndatedArm) -> String {
+    if one.is_all {
+        return format!(
+            "{}: its {} have no time, so none is the newest. Give the new report as a file, and the others with --baseline FOLDER.",
+            phrases::arm_on_suite(&one.suite, &one.arm),
+            phrases::count_with_noun(one.runs, "runs")
+        );
+    }
     let (verb, them) = if one.runs == 1 {
         ("has", "It is taken for the oldest, and is")
     } else {
@@ -715,6 +722,8 @@ fn explain_basis(check: &GateCheck) -> String {
         | Basis::UnknownErrors => String::new(),
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::NotFinished => "The newest run did not finish".to_owned(),
+        Basis::NotRun => "It did not run on the newest day, and on every day before".to_owned(),
+        Basis::NoTime => "The runs have no time, so none is the newest".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => {
             "The interval alone is inconclusive; all nights since the baseline together are not"

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest_name};
 use crate::inference::{
     AcceptedRegression, Arm, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, Cell,
-    Comparability, Design, Difference, EQUAL_SHARE_TOLERANCE, MIN_ITEMS, MIN_RUNS, Needed,
+    Comparability, Design, Difference, EQUAL_SHARE_TOLERANCE, MAX_JOB, MIN_ITEMS, MIN_RUNS, Needed,
     NightsEvidence, Obstacle, PairEvidence, PairVerdict, Policy, Scale, SuiteComparison,
     UNKNOWN_VERSION, sequential_evidence,
 };
@@ -24,7 +24,7 @@ use super::gate_costs::{GateCost, arm_cost};
 use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
     ArmCourses, NightDates, OpenRegression, RepairedRegression, RuleCourse, RuleFinding,
-    find_broken_between, follow_courses, nights_of_baseline,
+    earlier_runs, follow_courses,
 };
 use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
 use super::gate_unfinished::{UnfinishedArm, find_unfinished_arms};
@@ -80,6 +80,10 @@ pub enum Basis {
     UnknownErrors,
     /// The arm's newest run began after the new runs and is not there: it did not finish.
     NotFinished,
+    /// The arm ran on every day before the newest one, and not on that.
+    NotRun,
+    /// The arm's runs have no time, so nobody knows which is the newest.
+    NoTime,
 }
 
 /// One rule applied to one arm.
@@ -182,15 +186,21 @@ pub struct EarlierArm {
     pub newest: NaiveDate,
     /// The day of the newest run of any other arm.
     pub of_others: NaiveDate,
+    /// Whether the arm ran on each of the days before on which another arm did, and so should have on the newest.
+    pub is_expected: bool,
+    /// Whether no arm of its suite ran on the newest day.
+    pub is_whole_suite: bool,
 }
 
-/// An arm with runs of unknown time beside others: they are taken for its oldest, so the gate does not judge them.
+/// An arm with runs of unknown time. Beside others they are taken for its oldest, so the gate does not judge them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UndatedArm {
     pub suite: String,
     #[serde(flatten)]
     pub arm: Arm,
     pub runs: u64,
+    /// Whether no run has a time.
+    pub is_all: bool,
 }
 
 /// Why an arm of the new runs lost items against its baseline.
@@ -338,19 +348,11 @@ pub fn check_gate(
             {
                 report.measured.insert(name.clone(), metric.metric.clone());
             }
-            let mut changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
-            if let Some(other) = *other {
-                find_broken_between(
-                    changed.as_mut(),
-                    warehouse,
-                    (held, *head),
-                    (
-                        &[held.night_count(*head) - 1],
-                        &nights_of_baseline(held, *head, other),
-                    ),
-                    policy,
-                );
-            }
+            let changed = other.and_then(|other| {
+                let newest = held.night_count(*head) - 1;
+                let earlier = earlier_runs((warehouse, held, newest), (*head, other));
+                changed_items(warehouse, &answer, held, (*head, other), &earlier)
+            });
             let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {
                 report.absent.push(AbsentArm {
@@ -457,9 +459,10 @@ pub fn check_gate(
                 .extend((passes.count > 0).then_some(passes));
         }
     }
-    report.checks = without_repeated(report.checks)
+    let allows_removed = rules.iter().any(|rule| rule.allowance.removed);
+    report.checks = without_repeated(std::mem::take(&mut report.checks))
         .into_iter()
-        .map(|check| without_unfinished(check, &report.unfinished))
+        .map(|check| without_newest_night(check, &report, allows_removed))
         .collect();
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
     report.unknown = unknown
@@ -587,7 +590,7 @@ fn weigh_rule(
                 is_enough,
             },
             is_told: false,
-            broken: BTreeSet::new(),
+            broken: BTreeMap::new(),
         }
     };
     match &rule.ask {
@@ -605,7 +608,7 @@ fn weigh_rule(
                 .unwrap_or_default();
             if check.ruling == Ruling::Regression && (check.gap.is_some() || broken.is_empty()) {
                 // What is broken has no name, such as a collection of tests, or is not there.
-                broken.insert(String::new());
+                broken.insert(String::new(), None);
             }
             RuleFinding {
                 nights: JudgedNights::UNMEASURED,
@@ -616,7 +619,7 @@ fn weigh_rule(
         Ask::MustPass { .. } => RuleFinding {
             nights: JudgedNights::UNMEASURED,
             is_told: false,
-            broken: BTreeSet::new(),
+            broken: BTreeMap::new(),
         },
     }
 }
@@ -668,16 +671,10 @@ fn apply_rule_on_course(
             |other| own.pair_group(pair.0, other),
         );
         let answer = SuiteComparison::new(warehouse, &group, policy);
-        let mut changed = pair
-            .1
-            .and_then(|other| changed_items(&answer, &own, (pair.0, other)));
-        find_broken_between(
-            changed.as_mut(),
-            warehouse,
-            (held, head),
-            (nights, &course.baseline),
-            policy,
-        );
+        let changed = pair.1.zip(nights.first()).and_then(|(other, first)| {
+            let earlier = earlier_runs((warehouse, held, *first), (head, other));
+            changed_items(warehouse, &answer, &own, (pair.0, other), &earlier)
+        });
         apply_rule(
             warehouse,
             &own,
@@ -824,13 +821,38 @@ fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> G
     }
 }
 
-/// Takes a pass from an arm whose newest run did not finish: the runs that were judged are not its newest.
-fn without_unfinished(check: GateCheck, unfinished: &[UnfinishedArm]) -> GateCheck {
-    let is_own = |one: &UnfinishedArm| (&one.suite, &one.arm) == (&check.suite, &check.arm);
-    if check.ruling == Ruling::Pass && unfinished.iter().any(is_own) {
+/// Takes a pass from an arm whose newest night is not there: older runs were judged.
+fn without_newest_night(check: GateCheck, report: &GateReport, allows_removed: bool) -> GateCheck {
+    let is_own = |suite: &str, arm: &Arm| (suite, arm) == (check.suite.as_str(), &check.arm);
+    let is_lost =
+        |one: &&EarlierArm| one.is_expected && !allows_removed && is_own(&one.suite, &one.arm);
+    let lost = report.earlier.iter().find(is_lost);
+    let (ruling, basis) = if let Some(lost) = lost {
+        // Nobody drops a suite by accident without losing its tests; an arm may be taken out of a comparison.
+        if lost.is_whole_suite && check.rule == Ask::NoNewFailures {
+            (Ruling::Regression, Basis::NotRun)
+        } else {
+            (Ruling::Inconclusive, Basis::NotRun)
+        }
+    } else if report
+        .unfinished
+        .iter()
+        .any(|one| is_own(&one.suite, &one.arm))
+    {
+        (Ruling::Inconclusive, Basis::NotFinished)
+    } else if report
+        .undated
+        .iter()
+        .any(|one| one.is_all && is_own(&one.suite, &one.arm))
+    {
+        (Ruling::Inconclusive, Basis::NoTime)
+    } else {
+        return check;
+    };
+    if check.ruling == Ruling::Pass {
         GateCheck {
-            ruling: Ruling::Inconclusive,
-            basis: Basis::NotFinished,
+            ruling,
+            basis,
             ..check
         }
     } else {
@@ -856,35 +878,57 @@ pub(super) fn newest_versions<'g, 'a>(
         .filter_map(<[_]>::first)
 }
 
-/// Returns the arms whose newest runs are of an earlier day and batch than the newest of all. Arms of a fixed baseline have no such rule: what is
+/// Returns the arms whose newest runs are of an earlier day and job than the newest of all. Arms of a fixed baseline have no such rule: what is
 /// not there is absent.
 fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
     let newest = |arm: &ArmRuns<'_>| {
-        arm.all_runs()
-            .filter_map(|row| Some((row.run.timestamp?, row.run.batch_name().to_owned())))
-            .max()
+        let times = arm.all_runs();
+        times.filter_map(|row| row.run.timestamp).max()
     };
-    let arms = || {
-        let moving = newest_versions(groups).filter(|held| held.last.is_some());
-        moving.flat_map(|held| {
-            held.head
-                .iter()
-                .filter_map(move |arm| Some((held, arm, newest(arm)?)))
-        })
+    let days = |held: &BaselineComparison<'_>, head: usize| -> BTreeSet<NaiveDate> {
+        let day = |night: usize| {
+            let rows = held.runs_of_night(head, night);
+            let first = rows.iter().filter_map(|row| row.run.timestamp).min();
+            first.map(|time| time.date_naive())
+        };
+        (0..held.night_count(head)).filter_map(day).collect()
     };
-    let Some((_, _, (time, batch))) = arms().max_by(|one, other| one.2.cmp(&other.2)) else {
+    let mut arms = Vec::new();
+    for held in newest_versions(groups) {
+        let Some(last) = held.last.filter(|_| held.takes_newest) else {
+            continue;
+        };
+        for (head, arm) in held.head.iter().enumerate() {
+            arms.extend(newest(arm).map(|time| (held, arm, time, days(held, head), last)));
+        }
+    }
+    let Some(latest) = arms.iter().map(|(_, _, time, ..)| *time).max() else {
         return Vec::new();
     };
-    let is_earlier = |own: &(chrono::DateTime<chrono::Utc>, String)| {
-        own.0.date_naive() < time.date_naive() && own.1 != batch
-    };
-    let found = arms().filter(|(_, _, own)| is_earlier(own));
+    let is_current =
+        |time: DateTime<Utc>| time.date_naive() == latest.date_naive() || latest - time <= MAX_JOB;
+    let all: BTreeSet<NaiveDate> = arms
+        .iter()
+        .flat_map(|(.., days, _)| days)
+        .copied()
+        .collect();
+    let found = arms.iter().filter(|(_, _, time, ..)| !is_current(*time));
     found
-        .map(|(held, arm, own)| EarlierArm {
-            suite: held.suite.clone(),
-            arm: arm.arm.clone(),
-            newest: own.0.date_naive(),
-            of_others: time.date_naive(),
+        .map(|(held, arm, time, days, last)| {
+            let before = all.range(..latest.date_naive()).rev().take(*last);
+            let expected: Vec<&NaiveDate> =
+                before.filter(|day| **day <= time.date_naive()).collect();
+            EarlierArm {
+                suite: held.suite.clone(),
+                arm: arm.arm.clone(),
+                newest: time.date_naive(),
+                of_others: latest.date_naive(),
+                is_expected: expected.len() > 1 && expected.iter().all(|day| days.contains(day)),
+                is_whole_suite: arms
+                    .iter()
+                    .filter(|(other, ..)| other.suite == held.suite)
+                    .all(|(_, _, time, ..)| !is_current(*time)),
+            }
         })
         .collect()
 }
@@ -894,11 +938,12 @@ fn find_undated_arms(groups: &[BaselineComparison<'_>]) -> Vec<UndatedArm> {
     let of_arm = |held: &BaselineComparison<'_>, head: usize| {
         let rows = (0..held.night_count(head)).flat_map(|night| held.runs_of_night(head, night));
         let (dated, undated): (Vec<_>, Vec<_>) = rows.partition(|row| row.run.timestamp.is_some());
-        let runs = undated.len() as u64;
-        (runs > 0 && !dated.is_empty()).then(|| UndatedArm {
+        let (runs, is_all) = (undated.len() as u64, dated.is_empty());
+        (runs > 0 && (!is_all || held.night_count(head) > 1)).then(|| UndatedArm {
             suite: held.suite.clone(),
             arm: held.head[head].arm.clone(),
             runs,
+            is_all,
         })
     };
     let moving = newest_versions(groups).filter(|held| held.last.is_some());
@@ -1485,7 +1530,9 @@ fn further_units_needed(
         | Basis::ItemAbsent
         | Basis::ItemsMissing
         | Basis::UnknownErrors
-        | Basis::NotFinished => return None,
+        | Basis::NotFinished
+        | Basis::NotRun
+        | Basis::NoTime => return None,
     };
     wanted
         .checked_sub(have)

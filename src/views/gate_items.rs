@@ -1,19 +1,20 @@
 //! Items that changed sides: they fail now and passed in the baseline, or pass now and failed in it. With the known reasons.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{
-    Arm, ArmItemOutcomes, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, ItemCourse,
-    SuiteComparison, started_together,
+    Arm, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, ItemCourse, SuiteComparison,
 };
 use crate::stats::CourseKind;
-use crate::warehouse::{MatrixItem, Warehouse};
+use crate::warehouse::{MatrixItem, RunRow, Warehouse};
 
 use super::short_text::cut_text;
 
@@ -31,7 +32,7 @@ pub struct TurnedItem {
     /// the baseline for an item that passes now. Cut to a bounded length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// For an item that fails now: since when, over the nights of the baseline and the new runs.
+    /// For an item that fails now: since when, over all known nights up to the new runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course: Option<ItemCourse>,
     #[serde(skip)]
@@ -57,9 +58,9 @@ pub struct NewFailures {
     pub flaky_count: u64,
     /// The first of the flaky items.
     pub flaky: Vec<TurnedItem>,
-    /// The names of all items for which a gate fails.
+    /// The names of all items for which a gate fails, each with the day since which it does, if that is known.
     #[serde(skip)]
-    pub names: BTreeSet<String>,
+    pub names: BTreeMap<String, Option<NaiveDate>>,
 }
 
 /// Items of one arm that pass now and always failed in its baseline.
@@ -79,7 +80,7 @@ pub struct NewPasses {
 pub enum ItemChangeKind {
     /// It always passed in the baseline, and fails now.
     NewFailure,
-    /// It broke in the baseline, and fails still.
+    /// It broke on an earlier known night, and fails still.
     Broken,
     /// It passes and fails by chance.
     Flaky,
@@ -88,7 +89,7 @@ pub enum ItemChangeKind {
 }
 
 /// Returns what became of an item, from its attempts passed and counted in the new runs and in the baseline, and from the course of its
-/// nights in both. `None` if nothing did.
+/// known nights. `None` if nothing did.
 ///
 /// An item fails now if it fails more than half of its new attempts. One that passes every second of them was seen to do both: repeating
 /// failed tests once therefore tells what is flaky.
@@ -99,7 +100,13 @@ pub fn classify_change(
 ) -> Option<ItemChangeKind> {
     let (fails, holds) = (2 * passed < attempts, 2 * passed > attempts);
     if baseline_passed == 0 {
-        return holds.then_some(ItemChangeKind::Mended);
+        // All nights of the baseline may be of a break that earlier nights show.
+        let is_break = fails && course == Some(CourseKind::Broken);
+        return if is_break {
+            Some(ItemChangeKind::Broken)
+        } else {
+            holds.then_some(ItemChangeKind::Mended)
+        };
     }
     if baseline_passed == baseline_attempts {
         return if fails {
@@ -161,42 +168,35 @@ const MAX_READ: usize = 5;
 /// Longer runs are not read for reasons, because their texts would not fit into memory.
 const MAX_LINES: u64 = 20_000;
 
-/// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. Returns `None` if either has no
-/// items.
+/// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. `earlier` are the known runs before
+/// the new ones, by which an item's failure is a break or flaky. Returns `None` if the arm or the baseline has no items.
 pub(super) fn changed_items(
+    warehouse: &Warehouse,
     answer: &SuiteComparison<'_>,
     gated: &BaselineComparison<'_>,
     (head, other): (usize, usize),
+    earlier: &[&RunRow],
 ) -> Option<ChangedItems> {
-    let arms = [&gated.head[head], &gated.baseline[other]];
+    let arms = [&gated.head[head].arm, &gated.baseline[other].arm];
+    let courses = LazyCell::new(|| gated.item_courses(warehouse, head, earlier));
     answer.with_same_texts(0, 1, |head, baseline| match (head, baseline) {
         (ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)) => Some(changes_from_outcomes(
-            &gated.suite,
-            arms,
-            head,
-            baseline,
+            (&gated.suite, arms),
+            [head, baseline],
             answer,
+            &|item| courses.item_course(item),
         )),
         _ => None,
     })
 }
 
 fn changes_from_outcomes(
-    suite: &str,
-    runs: [&ArmRuns<'_>; 2],
-    head: &ArmOutcomes,
-    baseline: &ArmOutcomes,
+    (suite, arms): (&str, [&Arm; 2]),
+    [head, baseline]: [&ArmOutcomes; 2],
     answer: &SuiteComparison<'_>,
+    course_of: &dyn Fn(&ItemKey) -> Option<ItemCourse>,
 ) -> ChangedItems {
-    let [arm, against] = runs.map(|runs| runs.arm.clone());
-    // The new runs are the newest by definition, whatever their times are.
-    let nights: Vec<_> = started_together(&runs[1].counted)
-        .into_iter()
-        .chain(started_together(&runs[0].counted))
-        .collect();
-    let courses = std::cell::LazyCell::new(|| {
-        ArmItemOutcomes::from_groups(&nights, &answer.matrix, &answer.items)
-    });
+    let [arm, against] = arms.map(Clone::clone);
     let mut mended = NewPasses {
         suite: suite.to_owned(),
         arm: arm.clone(),
@@ -214,7 +214,7 @@ fn changes_from_outcomes(
         broken: Vec::new(),
         flaky_count: 0,
         flaky: Vec::new(),
-        names: BTreeSet::new(),
+        names: BTreeMap::new(),
     };
     answer.items.for_each_item(|_, columns| {
         let [(passed, attempts), (baseline_passed, baseline_attempts)] =
@@ -222,8 +222,8 @@ fn changes_from_outcomes(
         if attempts == 0 || baseline_attempts == 0 {
             return;
         }
-        let course = if 2 * passed <= attempts && baseline_passed > 0 {
-            courses.item_course(columns)
+        let course = if 2 * passed <= attempts {
+            course_of(&answer.matrix.items[columns[0] as usize].key)
         } else {
             None
         };
@@ -236,9 +236,11 @@ fn changes_from_outcomes(
             return;
         };
         if matches!(turn, ItemChangeKind::NewFailure | ItemChangeKind::Broken) {
-            failures
-                .names
-                .insert(answer.matrix.items[columns[0] as usize].key.item.clone());
+            let since = course.as_ref().filter(|course| course.kind.is_failing());
+            failures.names.insert(
+                answer.matrix.items[columns[0] as usize].key.item.clone(),
+                since.and_then(|course| course.since),
+            );
         }
         let (count, list) = match turn {
             ItemChangeKind::Mended => (&mut mended.count, &mut mended.items),
@@ -266,30 +268,6 @@ fn changes_from_outcomes(
 }
 
 impl ChangedItems {
-    /// Counts items as broken that are flaky by their own baseline and broken over more nights, as `wider` has them.
-    pub fn take_broken_from(&mut self, wider: &Self) {
-        let own = &mut self.failures;
-        for item in std::mem::take(&mut own.flaky) {
-            let found = wider
-                .failures
-                .broken
-                .iter()
-                .find(|found| found.key == item.key);
-            let Some(found) = found else {
-                own.flaky.push(item);
-                continue;
-            };
-            own.flaky_count -= 1;
-            own.broken_count += 1;
-            own.names.insert(item.item.clone());
-            own.broken.push(TurnedItem {
-                course: found.course.clone(),
-                ..item
-            });
-        }
-        own.broken.truncate(MAX_TURNED);
-    }
-
     /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
     pub fn read_reasons(
         &mut self,

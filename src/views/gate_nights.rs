@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Acceptance, PASS_RATE, RunId};
+use crate::domain::{Acceptance, PASS_RATE};
 use crate::inference::{
     ArmRates, BaselineComparison, Cell, NightKey, Policy, SuiteComparison, is_acceptance_of,
     night_key,
@@ -60,7 +60,8 @@ pub(super) struct RuleFinding {
     pub nights: JudgedNights,
     /// Whether the rule can tell which items are broken; if so, `broken` has them.
     pub is_told: bool,
-    pub broken: BTreeSet<String>,
+    /// Each with the day since which it is, if that is known.
+    pub broken: BTreeMap<String, Option<NaiveDate>>,
 }
 
 /// Applies a rule to the first arm and baseline.
@@ -260,16 +261,11 @@ impl<'b> NightAnswers<'_, 'b, '_> {
                     }
                     Some((_, None)) | None => None,
                 };
-                let mut changes = answer
-                    .as_ref()
-                    .and_then(|answer| changed_items(answer, &held, (0, 0)));
-                find_broken_between(
-                    changes.as_mut(),
-                    self.warehouse,
-                    (self.held, self.head),
-                    (nights, baseline),
-                    self.policy,
-                );
+                let changes = answer.as_ref().and_then(|answer| {
+                    let before = (self.warehouse, self.held, *nights.first()?);
+                    let earlier = earlier_runs(before, (self.head, 0));
+                    changed_items(self.warehouse, answer, &held, (0, 0), &earlier)
+                });
                 self.known.push((
                     nights.to_vec(),
                     baseline.to_vec(),
@@ -285,50 +281,23 @@ impl<'b> NightAnswers<'_, 'b, '_> {
     }
 }
 
-/// Finds which flaky items broke on a night between the baseline and these nights, such as one of an open regression.
-pub(super) fn find_broken_between(
-    changes: Option<&mut ChangedItems>,
-    warehouse: &Warehouse,
-    (held, head): (&BaselineComparison<'_>, usize),
-    (nights, baseline): (&[usize], &[usize]),
-    policy: &Policy,
-) {
-    let Some(changes) = changes.filter(|changes| changes.failures.flaky_count > 0) else {
-        return;
-    };
-    let (Some(first), Some(last)) = (baseline.first(), nights.first()) else {
-        return;
-    };
-    let all: Vec<usize> = (*first..*last).collect();
-    if all.len() <= baseline.len() {
-        return;
-    }
-    let wide = held.with_nights(head, nights, &all);
-    let Some((new, Some(old))) = wide.pairs.first().copied() else {
-        return;
-    };
-    let answer = SuiteComparison::primary_only(warehouse, &wide.pair_group(new, old), policy);
-    if let Some(wider) = changed_items(&answer, &wide, (new, old)) {
-        changes.take_broken_from(&wider);
-    }
-}
-
-/// Returns the nights of a new arm that a baseline arm has.
-pub(super) fn nights_of_baseline(
-    held: &BaselineComparison<'_>,
-    head: usize,
-    other: usize,
-) -> Vec<usize> {
-    let ids: BTreeSet<&RunId> = held.baseline[other]
-        .all_runs()
-        .map(|row| &row.run.id)
+/// Returns the known runs of a new arm before one of its nights, by which an item's failure is a break or flaky. What came before the newest
+/// accepted regression does not count.
+pub(super) fn earlier_runs<'b>(
+    (warehouse, held, night): (&Warehouse, &BaselineComparison<'b>, usize),
+    (head, other): (usize, usize),
+) -> Vec<&'b RunRow> {
+    let accepted: Vec<&Acceptance> = warehouse
+        .acceptances()
+        .iter()
+        .filter(|one| is_about_arm(one, warehouse, held, head))
         .collect();
-    let is_in = |night: &usize| {
-        held.nights[head][*night]
-            .iter()
-            .any(|row| ids.contains(&row.run.id))
-    };
-    (0..held.nights[head].len()).filter(is_in).collect()
+    let of_night = |night: usize| newest_acceptance(&accepted, &held.runs_of_night(head, night));
+    let newest = (0..night)
+        .filter_map(|night| Some((of_night(night)?, night)))
+        .max_by_key(|(number, night)| (*number, std::cmp::Reverse(*night)));
+    let first = newest.map_or(0, |(_, night)| night);
+    held.runs_before(head, other, first..night)
 }
 
 /// One rule about an arm's nights.
@@ -356,14 +325,31 @@ impl RuleOnNights<'_, '_, '_, '_> {
         night: usize,
         baseline: &[usize],
         before: &BTreeSet<&str>,
-    ) -> Option<BTreeSet<String>> {
-        let mut broken = self
+    ) -> Option<BTreeMap<String, usize>> {
+        let found = self
             .weigh_nights(&[night], baseline)
             .filter(|found| found.is_told)?
             .broken;
+        let (held, head) = (self.answers.held, self.answers.head);
+        let is_since = |night: usize, day: NaiveDate| {
+            let mut rows = held.runs_of_night(head, night).into_iter();
+            rows.any(|row| {
+                row.run
+                    .timestamp
+                    .is_some_and(|time| time.date_naive() >= day)
+            })
+        };
+        let mut broken: BTreeMap<String, usize> = found
+            .into_iter()
+            .map(|(item, since)| {
+                let first = since.and_then(|day| (0..night).find(|night| is_since(*night, day)));
+                (item, first.unwrap_or(night))
+            })
+            .collect();
         if let Some(answer) = &self.answers.answer_for(&[night], baseline).of_suite {
             let known = before.iter().copied().filter(|item| !item.is_empty());
-            broken.extend(without_outcome(answer, known, self.rule.allowance).map(str::to_owned));
+            let lost = without_outcome(answer, known, self.rule.allowance);
+            broken.extend(lost.map(|item| (item.to_owned(), night)));
         }
         Some(broken)
     }

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus};
 use crate::inference::{
-    Arm, ArmOutcomes, ArmRates, ArmRuns, AskedState, BaselineComparison, SuiteComparison,
+    Arm, ArmOutcomes, ArmRates, ArmRuns, AskedState, BaselineComparison, NightKey, Nights,
+    SuiteComparison,
 };
 use crate::warehouse::{MatrixRow, RunRow, Warehouse};
 
@@ -79,7 +80,7 @@ pub struct OutcomeCounts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MissingItems {
     pub count: u64,
-    /// Of these, the items that passed every attempt of the baseline and have an outcome in each of its runs.
+    /// Of these, the items that passed every attempt of the baseline and have an outcome in each of its nights.
     pub always_passed: u64,
     /// Items that the new runs do not name.
     pub absent: u64,
@@ -122,11 +123,11 @@ pub enum How {
 /// How an item did in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum BaselineOutcome {
-    /// It passed every attempt, and every run has an outcome of it.
+    /// It passed every attempt, and every night has an outcome of it.
     AlwaysPassed,
-    /// Every run has an outcome of it.
-    EveryRun,
-    SomeRuns,
+    /// Every night has an outcome of it.
+    EveryNight,
+    SomeNights,
 }
 
 /// What is not there and decides a check.
@@ -181,15 +182,36 @@ impl FoundOutcome {
     }
 }
 
-/// Counts the outcomes of those of an arm's runs that have any.
-fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteComparison<'_>) -> Option<ArmOutcomes> {
-    let with_items: Vec<&RunRow> = arm
-        .counted
+/// Returns those of an arm's runs that have items.
+fn runs_with_items<'a>(arm: &ArmRuns<'a>, answer: &SuiteComparison<'_>) -> Vec<&'a RunRow> {
+    arm.counted
         .iter()
         .copied()
         .filter(|row| !answer.matrix.rows_of_run(&row.run.id).is_empty())
-        .collect();
-    ArmOutcomes::from_runs(&with_items, &answer.matrix, &answer.items)
+        .collect()
+}
+
+/// Counts the outcomes of those of an arm's runs that have any.
+fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteComparison<'_>) -> Option<ArmOutcomes> {
+    let runs = runs_with_items(arm, answer);
+    ArmOutcomes::from_runs(&runs, &answer.matrix, &answer.items)
+}
+
+/// Returns the places of an arm's runs that have items, night by night: parts of one night have each an outcome of some items only.
+fn places_by_night(
+    arm: &ArmRuns<'_>,
+    answer: &SuiteComparison<'_>,
+    night_keys: &Nights<'_>,
+) -> Vec<Vec<usize>> {
+    let runs = runs_with_items(arm, answer);
+    let mut nights = BTreeMap::<NightKey<'_>, Vec<usize>>::new();
+    for (place, row) in runs.iter().enumerate() {
+        nights
+            .entry(night_keys.key(&row.run))
+            .or_default()
+            .push(place);
+    }
+    nights.into_values().collect()
 }
 
 /// Looks at the items of an arm, first in the answer, and of its baseline, second.
@@ -204,6 +226,9 @@ pub(super) fn look_at_items(
     let baseline = other.map(|other| &held.baseline[other]);
     let own = outcomes_of(arm, answer);
     let before = baseline.and_then(|baseline| outcomes_of(baseline, answer));
+    let nights = baseline.map_or_else(Vec::new, |baseline| {
+        places_by_night(baseline, answer, &held.night_keys)
+    });
     let mut looked = LookedAt {
         suite: held.suite.clone(),
         arm: arm.arm.clone(),
@@ -252,7 +277,7 @@ pub(super) fn look_at_items(
         let then = FoundOutcome::from_outcomes(before.as_ref(), columns);
         let known = before
             .as_ref()
-            .and_then(|before| baseline_outcome(before, columns, &then));
+            .and_then(|before| baseline_outcome((before, &nights), columns, &then));
         if let Some((class, _)) = known {
             *looked.missing.all.entry(class).or_default() += 1;
         }
@@ -388,25 +413,26 @@ pub(super) fn without_outcome<'n>(
 
 /// Returns how an item did in the baseline, with its passed and counted attempts. `None` if it has no outcome there.
 fn baseline_outcome(
-    baseline: &ArmOutcomes,
+    (baseline, nights): (&ArmOutcomes, &[Vec<usize>]),
     columns: &[u32],
     found: &FoundOutcome,
 ) -> Option<(BaselineOutcome, (u32, u32))> {
     match found {
         FoundOutcome::Not(_) => None,
-        FoundOutcome::Scored => Some((BaselineOutcome::EveryRun, (0, 0))),
+        FoundOutcome::Scored => Some((BaselineOutcome::EveryNight, (0, 0))),
         FoundOutcome::Outcome { passed, attempts } => {
-            let has_it = |run: usize| {
+            let has_it = |run| {
                 baseline.cells_of_run(run).is_none_or(|own| {
                     columns
                         .iter()
                         .any(|column| own.counts_of(*column as usize).1 > 0)
                 })
             };
-            let class = match ((0..baseline.by_run.len()).all(has_it), passed == attempts) {
+            let is_always_there = nights.iter().all(|runs| runs.iter().copied().any(has_it));
+            let class = match (is_always_there, passed == attempts) {
                 (true, true) => BaselineOutcome::AlwaysPassed,
-                (true, false) => BaselineOutcome::EveryRun,
-                (false, _) => BaselineOutcome::SomeRuns,
+                (true, false) => BaselineOutcome::EveryNight,
+                (false, _) => BaselineOutcome::SomeNights,
             };
             Some((class, (*passed, *attempts)))
         }
@@ -476,10 +502,12 @@ impl LookedAt {
         self.counts = Some(OutcomeCounts { passed, counted });
         if let Some(expected) = least(&before) {
             let count = expected.saturating_sub(least(&own).unwrap_or(0));
-            self.missing.all.insert(BaselineOutcome::EveryRun, expected);
+            self.missing
+                .all
+                .insert(BaselineOutcome::EveryNight, expected);
             if count > 0 {
                 self.missing.groups.insert(
-                    (BaselineOutcome::EveryRun, How::Absent),
+                    (BaselineOutcome::EveryNight, How::Absent),
                     (count, Vec::new()),
                 );
             }
@@ -496,7 +524,7 @@ impl LookedAt {
         let classes: &[BaselineOutcome] = if is_about_failures {
             &[BaselineOutcome::AlwaysPassed]
         } else {
-            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::EveryRun]
+            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::EveryNight]
         };
         let all: u64 = classes
             .iter()

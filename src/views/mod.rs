@@ -180,8 +180,8 @@ pub use crate::inference::{
     PairEvidence, PairVerdict, Place, Policy, Precision, PriceInterval, PriceMethod, Record,
     RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn, Series, Severity, SharedItems,
     Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test,
-    UNNAMED_APPROACHES, UnlikeLabels, UnlikePairs, Variation, Why, add_absent_arms, batch_name,
-    board_groups, compare_to_baseline, explain_histories, facts_of_scores, find_separate_arms,
+    UNNAMED_APPROACHES, UnlikeLabels, UnlikePairs, Variation, Why, add_absent_arms, board_groups,
+    compare_to_baseline, explain_histories, facts_of_scores, find_separate_arms, night_key,
     reports_runs, suite_groups, suite_histories, worst_grade,
 };
 pub use crate::stats::{

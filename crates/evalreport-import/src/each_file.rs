@@ -139,6 +139,7 @@ fn import_source(
             version: Some(reading.version),
             file: source.name.clone(),
             sha256: source.sha256.clone(),
+            together_with: taken.first_added(),
             ..Provenance::default()
         });
         let runs = ledger.finish(&provenance, &mut report)?;

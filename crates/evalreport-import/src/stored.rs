@@ -31,6 +31,8 @@ pub struct StoredRuns {
     sessions: BTreeMap<RunId, Run>,
     /// First ids of the runs that count messages, by the message.
     counted: HashMap<u64, RunId>,
+    /// SHA-256 of the first file that this import added.
+    first_added: Option<String>,
 }
 
 /// Time of a run without a name of its own.
@@ -279,11 +281,21 @@ impl StoredRuns {
         self.ids.insert(id);
     }
 
+    /// Returns the SHA-256 of the first file that this import added, or `None` if it has added nothing to a store yet.
+    pub(super) fn first_added(&self) -> Option<String> {
+        self.first_added.clone().filter(|_| self.keeps_places)
+    }
+
     /// Adds the new runs of a source. Those that it replaces no longer count.
     pub(super) fn add_new_runs(&mut self, runs: &[Run], replaced: &[ReplacedRun]) {
         for ReplacedRun { run, .. } in replaced {
             self.mark_replaced(run);
         }
+        let source = |run: &Run| Some(run.provenance.as_ref()?.sha256.clone());
+        self.first_added = self
+            .first_added
+            .take()
+            .or_else(|| runs.first().and_then(source));
         for run in runs {
             self.add_run(run, RunVisibility::Counts);
         }

@@ -1,6 +1,7 @@
 //! Arms and suites of a baseline that have no new runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -9,9 +10,10 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{ArmRuns, group_by_arm};
 use super::baseline::{BaselineComparison, BaselineSelection};
+use super::night_key::Nights;
 
 /// Runs of one job may lie on both sides of midnight, so far apart at most.
-const MAX_JOB: TimeDelta = TimeDelta::hours(12);
+pub const MAX_JOB: TimeDelta = TimeDelta::hours(12);
 
 /// Adds the arms and suites without new runs that the baseline's newest day has, as new arms without runs. An arm or suite that only earlier
 /// days have was given up before; [`BaselineComparison::absent_arms`] still names such an arm. A baseline that moves with the new runs has none.
@@ -74,6 +76,7 @@ pub fn add_absent_arms<'a>(
     {
         suites.entry(&row.run.suite).or_default().push(row);
     }
+    let night_keys = Arc::new(Nights::new(warehouse, suites.values().flatten().copied()));
     for (suite, rows) in suites {
         let Some(last) = rows
             .iter()
@@ -86,7 +89,7 @@ pub fn add_absent_arms<'a>(
             .copied()
             .filter(|row| row.run.suite_version == last.run.suite_version)
             .collect();
-        let baseline: Vec<ArmRuns<'a>> = group_by_arm(&of_version, *grouping)
+        let baseline: Vec<ArmRuns<'a>> = group_by_arm(&of_version, *grouping, &night_keys)
             .into_iter()
             .filter(|arm| is_current(arm))
             .collect();
@@ -107,6 +110,7 @@ pub fn add_absent_arms<'a>(
             asked: names.clone(),
             takes_newest: false,
             older: 0,
+            night_keys: Arc::clone(&night_keys),
             baseline,
         });
     }

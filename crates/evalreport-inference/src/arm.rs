@@ -9,6 +9,8 @@ use serde::Serialize;
 use crate::domain::{Run, RunStatus, is_model_name};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
+use super::night_key::Nights;
+
 /// An approach with a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Arm {
@@ -209,7 +211,11 @@ impl<'a> SuiteGroup<'a> {
 }
 
 /// Groups runs by arm. Arms are sorted by name.
-pub fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<ArmRuns<'a>> {
+pub fn group_by_arm<'a>(
+    rows: &[&'a RunRow],
+    grouping: BatchSelection,
+    nights: &Nights<'a>,
+) -> Vec<ArmRuns<'a>> {
     let mut by_arm = BTreeMap::<Arm, Vec<&'a RunRow>>::new();
     for row in rows {
         by_arm.entry(Arm::from_run(&row.run)).or_default().push(row);
@@ -222,9 +228,9 @@ pub fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<Ar
                 && let Some(newest) = rows
                     .iter()
                     .max_by_key(|row| (row.run.timestamp, &row.run.id))
-                    .map(|row| night_key(&row.run))
+                    .map(|row| nights.key(&row.run))
             {
-                rows.retain(|row| night_key(&row.run) == newest);
+                rows.retain(|row| nights.key(&row.run) == newest);
             }
             let earlier = all - rows.len();
             // A report without a test beside others says nothing of any test, and hides none of the others'.
@@ -249,30 +255,4 @@ fn is_empty_report(row: &RunRow) -> bool {
     row.items.is_none()
         && row.run.provenance.is_some()
         && row.run.shared_tests_total.unwrap_or(0) == 0
-}
-
-/// Returns the batch of a run, see [`Run::batch_name`].
-pub fn batch_name(run: &Run) -> &str {
-    run.batch_name()
-}
-
-/// What makes runs of an arm one night.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NightKey<'a> {
-    /// The batch; see [`batch_name`].
-    pub batch: &'a str,
-    /// The day (UTC) of a run from an imported file: one file may hold many nights.
-    pub day: Option<NaiveDate>,
-}
-
-/// Returns the night of a run. A batch of ours is one night, however long it takes; an imported file holds one a day.
-pub fn night_key(run: &Run) -> NightKey<'_> {
-    let is_of_file = run.batch_id.is_none() && run.provenance.is_some();
-    NightKey {
-        batch: batch_name(run),
-        day: run
-            .timestamp
-            .filter(|_| is_of_file)
-            .map(|time| time.date_naive()),
-    }
 }

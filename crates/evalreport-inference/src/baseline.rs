@@ -2,13 +2,20 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use crate::domain::{Filter, Run, RunId};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, BatchSelection, NightKey, SuiteGroup, group_by_arm, night_key};
+use super::arm::{Arm, ArmRuns, BatchSelection, SuiteGroup, group_by_arm};
+use super::item_course::{ArmItemCourses, started_together};
+use super::night_key::{NightKey, Nights, night_key};
+
+/// Nights before the new runs over which an item's course is followed. What it did long ago says little of how often it fails by chance now.
+const MAX_COURSE_NIGHTS: usize = 30;
 
 /// Name of an unknown suite version.
 pub const UNKNOWN_VERSION: &str = "unknown";
@@ -56,6 +63,8 @@ pub struct BaselineComparison<'a> {
     pub takes_newest: bool,
     /// Runs that the user's selection holds beside the new runs, because they are older.
     pub older: usize,
+    /// The nights of the suites' runs.
+    pub night_keys: Arc<Nights<'a>>,
 }
 
 /// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
@@ -68,11 +77,22 @@ pub fn compare_to_baseline<'a>(
     let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
+    let suites: BTreeSet<&str> = warehouse
+        .runs()
+        .iter()
+        .filter(|row| filter.matches(&row.run))
+        .map(|row| row.run.suite.as_str())
+        .collect();
+    let of_suites = warehouse.runs().iter();
+    let night_keys = Arc::new(Nights::new(
+        warehouse,
+        of_suites.filter(|row| suites.contains(row.run.suite.as_str())),
+    ));
     let is_chosen = grouping != BatchSelection::AllBatches || filter.chooses_runs();
     let older = if is_chosen {
         BTreeSet::new()
     } else {
-        older_runs(warehouse, filter, baseline)
+        older_runs(warehouse, filter, baseline, &night_keys)
     };
     let mut left_out = BTreeMap::<(String, Option<String>), usize>::new();
     for row in warehouse.runs() {
@@ -127,28 +147,35 @@ pub fn compare_to_baseline<'a>(
                     grouping: of_baseline,
                     ..
                 } => {
-                    let head = group_by_arm(&rows, grouping);
+                    let head = group_by_arm(&rows, grouping, &night_keys);
                     let nights = head.iter().map(|_| Vec::new()).collect();
-                    (head, group_by_arm(beside, *of_baseline), nights, None)
+                    let baseline = group_by_arm(beside, *of_baseline, &night_keys);
+                    (head, baseline, nights, None)
                 }
                 BaselineSelection::Last(last) => {
                     let head = if !filter.ids.is_empty()
                         && grouping != BatchSelection::NewestBatch
                         && has_others(&rows, beside)
                     {
-                        group_by_arm(&newest_of_each_file(&rows), BatchSelection::AllBatches)
+                        group_by_arm(
+                            &newest_of_each_file(&rows),
+                            BatchSelection::AllBatches,
+                            &night_keys,
+                        )
                     } else {
-                        group_by_arm(&rows, BatchSelection::NewestBatch)
+                        group_by_arm(&rows, BatchSelection::NewestBatch, &night_keys)
                     };
-                    let nights: Vec<Vec<Vec<&RunRow>>> =
-                        head.iter().map(|arm| nights_before(arm, beside)).collect();
+                    let nights: Vec<Vec<Vec<&RunRow>>> = head
+                        .iter()
+                        .map(|arm| nights_before(arm, beside, &night_keys))
+                        .collect();
                     let newest = nights
                         .iter()
                         .flat_map(|nights| &nights[nights.len().saturating_sub(*last)..]);
                     let taken: Vec<&RunRow> = newest.flatten().copied().collect();
                     (
                         head,
-                        group_by_arm(&taken, BatchSelection::AllBatches),
+                        group_by_arm(&taken, BatchSelection::AllBatches, &night_keys),
                         nights,
                         Some(*last),
                     )
@@ -200,6 +227,7 @@ pub fn compare_to_baseline<'a>(
                 asked: asked(),
                 takes_newest: !filter.chooses_runs(),
                 older,
+                night_keys: Arc::clone(&night_keys),
             }
         })
         .collect();
@@ -220,6 +248,7 @@ fn older_runs(
     warehouse: &Warehouse,
     filter: &Filter,
     baseline: &BaselineSelection,
+    nights: &Nights<'_>,
 ) -> BTreeSet<RunId> {
     let BaselineSelection::Runs {
         ids, is_among_new, ..
@@ -246,10 +275,10 @@ fn older_runs(
     for (mut new, old) in by_arm.into_values() {
         let baseline_time = old.iter().filter_map(|row| row.run.timestamp).max();
         let baseline_nights: BTreeSet<NightKey<'_>> =
-            old.iter().map(|row| night_key(&row.run)).collect();
+            old.iter().map(|row| nights.key(&row.run)).collect();
         if *is_among_new {
             let is_before = |row: &&RunRow| {
-                !baseline_nights.contains(&night_key(&row.run))
+                !baseline_nights.contains(&nights.key(&row.run))
                     && row
                         .run
                         .timestamp
@@ -268,7 +297,8 @@ fn older_runs(
             continue;
         };
         let is_newest = |row: &RunRow| {
-            night_key(&row.run) == night_key(&newest.run) || are_of_one_night(&row.run, &newest.run)
+            nights.key(&row.run) == nights.key(&newest.run)
+                || are_of_one_night(&row.run, &newest.run)
         };
         older.extend(
             new.into_iter()
@@ -279,14 +309,16 @@ fn older_runs(
     older
 }
 
-/// Returns whether runs of different batches or files are of one night: of one day (UTC), and from the same commit or both without a batch,
-/// as imported runs are.
+/// Returns whether runs of different batches are of one night: of one day (UTC) and one known commit. Runs of a record without batch or file,
+/// and files without a time, are of one night if they are of one day or of none, since nothing tells them apart.
 fn are_of_one_night(one: &Run, other: &Run) -> bool {
     let day = |run: &Run| run.timestamp.map(|time| time.date_naive());
     let commit = |run: &Run| run.git.as_ref().map(|git| (git.rev.clone(), git.dirty));
+    let is_alone =
+        |run: &Run| run.batch_id.is_none() && (run.provenance.is_none() || run.timestamp.is_none());
     day(one) == day(other)
         && commit(one) == commit(other)
-        && (one.git.is_some() || one.batch_id.is_none() && other.batch_id.is_none())
+        && (one.git.is_some() || is_alone(one) && is_alone(other))
 }
 
 /// Returns whether there are runs of the same arms besides the given ones: then all given files are new, and the others came before.
@@ -319,18 +351,22 @@ fn newest_of_each_file<'a>(rows: &[&'a RunRow]) -> Vec<&'a RunRow> {
 }
 
 /// Returns an arm's nights before its new runs, oldest first.
-fn nights_before<'a>(head: &ArmRuns<'a>, rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
+fn nights_before<'a>(
+    head: &ArmRuns<'a>,
+    rows: &[&'a RunRow],
+    nights: &Nights<'a>,
+) -> Vec<Vec<&'a RunRow>> {
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
     let Some(newest) = head.all_runs().map(time).max() else {
         return Vec::new();
     };
-    let own: BTreeSet<NightKey<'_>> = head.all_runs().map(|row| night_key(&row.run)).collect();
+    let own: BTreeSet<NightKey<'_>> = head.all_runs().map(|row| nights.key(&row.run)).collect();
     let mut earlier = BTreeMap::<NightKey<'_>, Vec<&'a RunRow>>::new();
     for row in rows
         .iter()
-        .filter(|row| Arm::from_run(&row.run) == head.arm && !own.contains(&night_key(&row.run)))
+        .filter(|row| Arm::from_run(&row.run) == head.arm && !own.contains(&nights.key(&row.run)))
     {
-        earlier.entry(night_key(&row.run)).or_default().push(row);
+        earlier.entry(nights.key(&row.run)).or_default().push(row);
     }
     let mut earlier: Vec<_> = earlier
         .into_values()
@@ -429,7 +465,7 @@ impl<'a> BaselineComparison<'a> {
                 .iter()
                 .flat_map(|night| self.runs_of_night(head, *night))
                 .collect();
-            group_by_arm(&rows, BatchSelection::AllBatches)
+            group_by_arm(&rows, BatchSelection::AllBatches, &self.night_keys)
         };
         let (new, baseline) = (of(new), of(baseline));
         let pairs = pair_arms(&new, &baseline);
@@ -448,7 +484,48 @@ impl<'a> BaselineComparison<'a> {
             asked: self.asked.clone(),
             takes_newest: self.takes_newest,
             older: self.older,
+            night_keys: Arc::clone(&self.night_keys),
         }
+    }
+
+    /// Returns the known runs of a new arm before its new ones, of which the baseline may have a part only: the fixed baseline and what came
+    /// since, or the last [`MAX_COURSE_NIGHTS`] of the given nights. Those of the baseline arm, if it is another arm.
+    pub fn runs_before(&self, head: usize, other: usize, nights: Range<usize>) -> Vec<&'a RunRow> {
+        let own: Vec<&RunRow> = if self.last.is_some() {
+            let first = nights.end.saturating_sub(MAX_COURSE_NIGHTS);
+            (first.max(nights.start)..nights.end)
+                .flat_map(|night| self.runs_of_night(head, night))
+                .filter(|row| row.run.status.is_counted())
+                .collect()
+        } else {
+            let new: BTreeSet<&RunId> = self.head[head].all_runs().map(|row| &row.run.id).collect();
+            let known = self.before[head].iter().chain(&self.since[head]);
+            known
+                .filter(|row| !new.contains(&row.run.id))
+                .copied()
+                .collect()
+        };
+        if own.is_empty() {
+            let other = self.baseline.get(other);
+            other.map_or_else(Vec::new, |other| other.counted.clone())
+        } else {
+            own
+        }
+    }
+
+    /// Follows the items of a new arm over earlier runs and then its new ones: these are the newest by definition, whatever their times are.
+    pub fn item_courses(
+        &self,
+        warehouse: &Warehouse,
+        head: usize,
+        earlier: &[&'a RunRow],
+    ) -> ArmItemCourses {
+        let new = &self.head[head];
+        let mut nights = started_together(earlier, &self.night_keys);
+        nights.extend(started_together(&new.counted, &self.night_keys));
+        let mut arm = new.clone();
+        arm.counted.splice(..0, earlier.iter().copied());
+        ArmItemCourses::from_nights(warehouse, &self.group_of_arms(vec![arm]), &nights)
     }
 
     /// Takes these of its nights as the baseline of a new arm.

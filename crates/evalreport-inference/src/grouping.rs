@@ -8,6 +8,7 @@ use crate::warehouse::{RunRow, Warehouse};
 use super::arm::{Arm, ArmRuns, BatchSelection, SuiteGroup, group_by_arm};
 use super::comparability;
 use super::mismatch::Grade;
+use super::night_key::Nights;
 use super::sample::{ArmRates, SuiteItems};
 use super::texts::ArmTexts;
 
@@ -40,6 +41,13 @@ pub fn suite_groups<'a>(
             .or_default()
             .push(row);
     }
+    let nights = match grouping {
+        BatchSelection::NewestBatch => Nights::new(
+            warehouse,
+            rows.values().flat_map(BTreeMap::values).flatten().copied(),
+        ),
+        BatchSelection::AllBatches | BatchSelection::AllNights => Nights::default(),
+    };
     let mut groups: Vec<SuiteGroup<'a>> = Vec::new();
     for ((suite, suite_version), studies) in rows {
         let tables = merge_alike_studies(warehouse, (&suite, suite_version.as_deref()), studies);
@@ -57,7 +65,7 @@ pub fn suite_groups<'a>(
                 });
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let (suite, suite_version) = (suite.clone(), suite_version.clone());
-            let arms = group_by_arm(&rows, grouping)
+            let arms = group_by_arm(&rows, grouping, &nights)
                 .into_iter()
                 .map(ArmRuns::drop_unmeasured_runs)
                 .collect();

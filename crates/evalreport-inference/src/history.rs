@@ -24,6 +24,7 @@ use super::figures::{run_cost, run_duration, summarise_sets};
 use super::grouping::suite_groups;
 use super::item_course::{CoursePoint, ItemCourse, started_together};
 use super::metrics::suite_design;
+use super::night_key::Nights;
 use super::policy::{Design, EQUAL_SHARE_TOLERANCE, Policy};
 use super::sample::{ArmOutcomes, ArmRates, SuiteItems, is_column_marked, label_columns};
 use super::texts::{ArmTexts, FirstTexts};
@@ -387,6 +388,7 @@ struct SuiteNights<'a, 'g> {
     undated: u64,
     without_commit: Vec<String>,
     by_commit: bool,
+    night_keys: Nights<'a>,
 }
 
 impl<'a, 'g> SuiteNights<'a, 'g> {
@@ -487,6 +489,8 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
                 .for_each(|(runs, texts)| runs.texts = texts);
         }
         without_commit.sort();
+        let rows = arms.iter().flat_map(|(_, nights)| nights);
+        let night_keys = Nights::new(warehouse, rows.flat_map(|(_, runs)| &runs.rows).copied());
         let by_commit = *points != HistoryPoints::Days;
         Self {
             groups,
@@ -497,6 +501,7 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
             undated,
             without_commit,
             by_commit,
+            night_keys,
         }
     }
 
@@ -659,7 +664,7 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
             let together = if self.by_commit {
                 vec![(Some(*date), runs.rows.clone())]
             } else {
-                started_together(&runs.rows)
+                started_together(&runs.rows, &self.night_keys)
             };
             let commit = self.recorded_commit(runs);
             for (date, rows) in together {

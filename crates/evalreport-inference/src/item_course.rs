@@ -6,10 +6,12 @@ use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::domain::ItemKey;
 use crate::stats::{CourseKind, NightOutcomes, item_course};
-use crate::warehouse::{OutcomeMatrix, RunRow};
+use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::batch_name;
+use super::arm::SuiteGroup;
+use super::night_key::{NightKey, Nights};
 use super::sample::{ArmOutcomes, SuiteItems};
 
 /// The course of an item: its newest stretch of equal outcomes, and all outcomes before.
@@ -60,14 +62,14 @@ impl ItemCourse {
 /// Runs that were started together on one day, and that day. Their order is no evidence.
 pub type StartedTogether<'a> = (Option<NaiveDate>, Vec<&'a RunRow>);
 
-/// Groups an arm's runs by day and batch, oldest first. Runs without a time have no order, so they are one group, the first.
-pub fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'a>> {
-    let mut groups =
-        BTreeMap::<Option<(NaiveDate, &str)>, (Option<DateTime<Utc>>, Vec<&'a RunRow>)>::new();
+/// Groups an arm's runs by day and night, oldest first. Runs without a time have no order, so they are one group, the first.
+pub fn started_together<'a>(rows: &[&'a RunRow], nights: &Nights<'a>) -> Vec<StartedTogether<'a>> {
+    type Key<'a> = Option<(NaiveDate, NightKey<'a>)>;
+    let mut groups = BTreeMap::<Key<'a>, (Option<DateTime<Utc>>, Vec<&'a RunRow>)>::new();
     for row in rows {
         let time = row.run.timestamp;
         let (first, group) = groups
-            .entry(time.map(|time| (time.date_naive(), batch_name(&row.run))))
+            .entry(time.map(|time| (time.date_naive(), nights.key(&row.run))))
             .or_default();
         *first = first.map_or(time, |first| time.map(|time| time.min(first)));
         group.push(row);
@@ -80,27 +82,38 @@ pub fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'a>> {
         .collect()
 }
 
-/// The outcomes of an arm's items in groups of runs, oldest first.
-pub struct ArmItemOutcomes(Vec<(Option<NaiveDate>, ArmOutcomes)>);
+/// The outcomes of an arm's items over its known nights, oldest first.
+pub struct ArmItemCourses {
+    nights: Vec<(Option<NaiveDate>, ArmOutcomes)>,
+    /// The columns of each item in the outcomes.
+    columns: BTreeMap<ItemKey, Vec<u32>>,
+}
 
-impl ArmItemOutcomes {
-    pub fn from_groups(
-        groups: &[StartedTogether<'_>],
-        matrix: &OutcomeMatrix,
-        items: &SuiteItems,
+impl ArmItemCourses {
+    /// Reads the outcomes of a group's only arm. Its runs are of the given nights, in that order.
+    pub fn from_nights(
+        warehouse: &Warehouse,
+        group: &SuiteGroup<'_>,
+        nights: &[StartedTogether<'_>],
     ) -> Self {
-        Self(
-            groups
-                .iter()
-                .filter_map(|(date, rows)| {
-                    Some((*date, ArmOutcomes::from_runs(rows, matrix, items)?))
-                })
-                .collect(),
-        )
+        let matrix = group.outcome_matrix(warehouse);
+        let items = SuiteItems::from_group(group, &matrix);
+        let mut columns = BTreeMap::new();
+        items.for_each_item(|_, own| {
+            columns.insert(matrix.items[own[0] as usize].key.clone(), own.to_vec());
+        });
+        let outcomes = |(date, rows): &StartedTogether<'_>| {
+            Some((*date, ArmOutcomes::from_runs(rows, &matrix, &items)?))
+        };
+        Self {
+            nights: nights.iter().filter_map(outcomes).collect(),
+            columns,
+        }
     }
 
-    /// Returns the course of the item in these columns of the matrix.
-    pub fn item_course(&self, columns: &[u32]) -> Option<ItemCourse> {
+    /// Returns the course of an item. `None` if it has no outcome.
+    pub fn item_course(&self, item: &ItemKey) -> Option<ItemCourse> {
+        let columns = self.columns.get(item)?;
         let cell = |(date, outcomes): &(Option<NaiveDate>, ArmOutcomes)| {
             let (passed, counted) = outcomes.attempts_of_item(columns);
             (
@@ -111,6 +124,6 @@ impl ArmItemOutcomes {
                 (u64::from(passed), u64::from(counted)),
             )
         };
-        ItemCourse::from_nights(&self.0.iter().map(cell).collect::<Vec<_>>())
+        ItemCourse::from_nights(&self.nights.iter().map(cell).collect::<Vec<_>>())
     }
 }

@@ -45,6 +45,7 @@ mod label_selection;
 mod labelled;
 mod metrics;
 mod mismatch;
+mod night_key;
 mod nights;
 mod numbers;
 mod ordered_scores;
@@ -74,14 +75,11 @@ mod unlike_labels;
 mod unpaired;
 mod verdict;
 
-pub use absent::add_absent_arms;
+pub use absent::{MAX_JOB, add_absent_arms};
 pub use accepted::AcceptedRegression;
 pub use accepted::is_acceptance_of;
 pub use answer::Role;
-pub use arm::{
-    Arm, ArmRuns, BatchSelection, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED_APPROACHES,
-    batch_name, night_key,
-};
+pub use arm::{Arm, ArmRuns, BatchSelection, Since, SinceBecause, SuiteGroup, UNNAMED_APPROACHES};
 pub use audit::{
     Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order,
     StandardCard, audit_board,
@@ -139,8 +137,9 @@ pub use figures::{
     RunNumbers, ValueRange, run_cost, run_duration, run_spread, run_tokens, summarise_figures,
     summarise_sets, total_cost,
 };
-pub use item_course::{ArmItemOutcomes, started_together};
+pub use item_course::{ArmItemCourses, started_together};
 pub use label_selection::{LabelSelection, can_be_corrected, select_labels};
+pub use night_key::{NightKey, Nights, night_key};
 pub use nights::sequential_evidence;
 pub use pareto::{QualityAndPrice, pareto_positions};
 pub use policy::{CONFIDENCE, EQUAL_SHARE_TOLERANCE};

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use rayon::prelude::*;
 
-use crate::domain::Filter;
+use crate::domain::{Filter, RunId};
 use crate::stats::ChangeRule;
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, BatchSelection, Since, SinceBecause, SuiteGroup, batch_name};
+use super::arm::{Arm, ArmRuns, BatchSelection, Since, SinceBecause, SuiteGroup};
 use super::grouping::suite_groups;
 use super::history::{
     History, HistoryPoints, LevelChange, Series, level_changes, suite_history_of,
 };
+use super::night_key::{NightKey, Nights};
 use super::policy::Policy;
 
 /// Groups the selected runs for boards and comparisons. With all batches, the board of a suite counts since the newest change point of the
@@ -28,7 +29,10 @@ pub fn board_groups<'a>(
     let all = suite_groups(warehouse, filter, BatchSelection::AllBatches);
     let of_suite = |groups: &[SuiteGroup<'a>]| -> Vec<SuiteGroup<'a>> {
         match grouping {
-            BatchSelection::NewestBatch => groups.iter().map(newest_batches).collect(),
+            BatchSelection::NewestBatch => {
+                let newest = |group| newest_batches(warehouse, group);
+                groups.iter().map(newest).collect()
+            }
             BatchSelection::AllBatches if can_change(groups) => {
                 let changes = level_changes(warehouse, &groups[0].suite, groups, policy);
                 groups
@@ -201,20 +205,26 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
 }
 
 /// Keeps each arm's newest batch.
-fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
+fn newest_batches<'a>(warehouse: &Warehouse, group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
+    let keys = Nights::new(warehouse, group.arms.iter().flat_map(ArmRuns::all_runs));
     let newest = |arm: &ArmRuns<'a>| {
         arm.all_runs()
             .max_by_key(|row| (row.run.timestamp, &row.run.id))
-            .map(|row| batch_name(&row.run).to_owned())
+            .map(|row| keys.key(&row.run))
     };
-    let batches: BTreeSet<(Arm, String)> = group
+    let nights: BTreeSet<(Arm, NightKey<'_>)> = group
         .arms
         .iter()
         .filter_map(|arm| Some((arm.arm.clone(), newest(arm)?)))
         .collect();
-    let is_kept = |row: &RunRow| {
-        batches.contains(&(Arm::from_run(&row.run), batch_name(&row.run).to_owned()))
-    };
+    let of_newest: BTreeSet<&RunId> = group
+        .arms
+        .iter()
+        .flat_map(ArmRuns::all_runs)
+        .filter(|row| nights.contains(&(Arm::from_run(&row.run), keys.key(&row.run))))
+        .map(|row| &row.run.id)
+        .collect();
+    let is_kept = |row: &RunRow| of_newest.contains(&row.run.id);
     let kept = group
         .arms
         .iter()

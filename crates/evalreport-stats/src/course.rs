@@ -9,6 +9,10 @@ pub type NightOutcomes = (u64, u64);
 /// Maximum chance that an item whose outcomes come in random order is said to have changed.
 pub const COURSE_ALPHA: f64 = 0.05;
 
+/// The share of the test of the newest stretch in half of [`COURSE_ALPHA`]. It finds a break after some chance failures, which hide a break for
+/// longest; the test of runs, which has the rest, finds what follows a long stretch of the same kind.
+const STRETCH_SHARE: f64 = 2.0 / 3.0;
+
 /// What the order of an item's outcomes says.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
@@ -17,11 +21,11 @@ pub const COURSE_ALPHA: f64 = 0.05;
 pub enum CourseKind {
     /// All outcomes are equal.
     Steady,
-    /// It fails every attempt since a night, and chance does not explain it.
+    /// It fails every attempt since a night, at least two, and chance does not explain it.
     Broken,
     /// It fails every attempt since a night and passed every attempt before. A flaky item does so, too, with a chance above 5%.
     MaybeBroken,
-    /// It passes every attempt since a night, and chance does not explain it.
+    /// It passes every attempt since a night, at least two, and chance does not explain it.
     Repaired,
     /// It passes every attempt since a night and failed every attempt before. A flaky item does so, too, with a chance above 5%.
     MaybeRepaired,
@@ -41,6 +45,10 @@ impl CourseKind {
     }
 }
 
+/// Minimum number of outcomes of a newest stretch that may be a change. Who looks at an item every night meets each chance failure as its
+/// newest outcome, so one alone is no evidence however rare it is.
+const MIN_STRETCH: u64 = 2;
+
 /// The course of an item, and the newest stretch of nights with equal outcomes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
@@ -58,15 +66,17 @@ pub struct Course {
 /// Returns the course of an item from its nights, oldest first. Nights without a counted attempt say nothing.
 ///
 /// *Change or chance.* The null hypothesis is a flaky item: one pass rate in all nights, so that every order of its outcomes is equally
-/// likely, given their numbers. Two exact tests look for what a change makes unlikely, each at half of [`COURSE_ALPHA`]:
+/// likely, given their numbers. Breaks and repairs have half of [`COURSE_ALPHA`] each. Two exact tests look for what a break makes unlikely, or
+/// a repair if the item passes now, and share that half as 2 to 1:
 ///
 /// - a long newest stretch: of N outcomes, k of the kind that the stretch does not have, the last r have none with the probability
-///   C(N − r, k)/C(N, k), the hypergeometric distribution at zero. Doubled, because stretches of both kinds are looked for;
-/// - few runs of equal outcomes (Wald and Wolfowitz 1940), if no night has both: R runs of k passes and m failures have the probability
-///   2 C(k−1, j−1) C(m−1, j−1)/C(N, k) with R = 2j, and [C(k−1, j) C(m−1, j−1) + C(k−1, j−1) C(m−1, j)]/C(N, k) with R = 2j + 1.
+///   C(N − r, k)/C(N, k), the hypergeometric distribution at zero;
+/// - few runs of equal outcomes (Wald and Wolfowitz 1940), if no night has both: R runs of k outcomes of the newest kind and m others, the
+///   last of the newest kind, have the probability C(k−1, j−1) C(m−1, j−1)/C(N, k) with R = 2j, and C(k−1, j) C(m−1, j−1)/C(N, k) with
+///   R = 2j + 1.
 ///
-/// The p-value is twice the smaller one. Seven passes and then seven failures have 2/C(14, 7) in both tests, hence p = 0.0012; three
-/// failures after six passes have p = 0.048.
+/// The p-value is the smaller one of 3 times the first and 6 times the second. Seven passes and then seven failures have 1/C(14, 7) in both
+/// tests, hence p = 0.00087; three failures after six passes have p = 0.036, and after ten outcomes with one failure p = 0.042.
 ///
 /// *Flaky* is what no change explains: outcomes that change back without such evidence, or both outcomes within a night. A night of both
 /// just before the newest stretch may be the night of the change.
@@ -118,7 +128,7 @@ pub fn item_course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
     let has_both = known
         .iter()
         .any(|night| state(*night) == NightPattern::Both);
-    let stretch = (2.0 * p_of_stretch(all, others, after.1)).min(1.0);
+    let stretch = p_of_stretch(all, others, after.1) / STRETCH_SHARE;
     let runs = if has_both {
         1.0
     } else {
@@ -126,7 +136,7 @@ pub fn item_course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
             .windows(2)
             .filter(|pair| state(pair[0]) != state(pair[1]))
             .count() as u64;
-        p_of_runs(passed, all - passed, runs)
+        p_of_runs(all - others, others, runs) / (1.0 - STRETCH_SHARE)
     };
     let p = (2.0 * stretch.min(runs)).min(1.0);
     let opposite = if passes {
@@ -141,7 +151,8 @@ pub fn item_course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
         &known[..at]
     };
     let is_one_change = old.iter().all(|night| state(*night) == opposite);
-    let kind = match (p <= COURSE_ALPHA, is_one_change, passes) {
+    let is_change = p <= COURSE_ALPHA && after.1 >= MIN_STRETCH;
+    let kind = match (is_change, is_one_change, passes) {
         (true, _, false) => CourseKind::Broken,
         (true, _, true) => CourseKind::Repaired,
         (false, true, false) => CourseKind::MaybeBroken,
@@ -181,23 +192,18 @@ fn p_of_stretch(all: u64, others: u64, stretch: u64) -> f64 {
     (ln_choose(all - stretch, others) - ln_choose(all, others)).exp()
 }
 
-/// Returns the chance of at most so many runs of equal outcomes; both numbers are above zero.
-fn p_of_runs(passed: u64, failed: u64, runs: u64) -> f64 {
-    let (k, m) = (passed as f64, failed as f64);
+/// Returns the chance of at most so many runs of equal outcomes, the last of the newest kind; both numbers are above zero.
+fn p_of_runs(newest: u64, others: u64, runs: u64) -> f64 {
+    let (k, m) = (newest as f64, others as f64);
     let all = ln_choose(k + m, k);
     let of_runs = |runs: u64| {
-        let half = (runs / 2) as f64;
-        let ways = |one: f64, other: f64| {
-            if one < k && other < m {
-                (ln_choose(k - 1.0, one) + ln_choose(m - 1.0, other) - all).exp()
-            } else {
-                0.0
-            }
-        };
-        if runs.is_multiple_of(2) {
-            2.0 * ways(half - 1.0, half - 1.0)
+        let blocks = (runs / 2) as f64;
+        // Of an odd number of runs, the newest kind has the first, too.
+        let more = (runs % 2) as f64;
+        if blocks + more <= k && blocks <= m {
+            (ln_choose(k - 1.0, blocks + more - 1.0) + ln_choose(m - 1.0, blocks - 1.0) - all).exp()
         } else {
-            ways(half, half - 1.0) + ways(half - 1.0, half)
+            0.0
         }
     };
     (2..=runs).map(of_runs).sum::<f64>().min(1.0)
@@ -228,17 +234,17 @@ mod tests {
 
     #[test]
     fn p_values_in_closed_form() {
-        is_about(of("PPPPPPPFFFFFFF").p, 2.0 * 2.0 / 3432.0);
-        is_about(of("PPPPPPFFF").p, 2.0 * 2.0 / 84.0);
-        is_about(of("PPPPPPF").p, 2.0 * 2.0 / 7.0);
-        // Three runs of 14 and 7: 2 of two runs, 13 + 6 of three; C(21, 7) = 116,280.
-        is_about(of("PPPPPPPFFFFFFFPPPPPPP").p, 2.0 * 21.0 / 116_280.0);
-        // A stretch of six after noise: 2 C(7, 6)/C(13, 6).
-        is_about(of("PPPFPPPFFFFFF").p, 2.0 * 2.0 * 7.0 / 1716.0);
+        is_about(of("PPPPPPPFFFFFFF").p, 3.0 / 3432.0);
+        is_about(of("PPPPPPFFF").p, 3.0 / 84.0);
+        is_about(of("PPPPPPF").p, 3.0 / 7.0);
+        // Three runs of 14 and 7 that end with a pass: 1 of two runs, 13 of three; C(21, 7) = 116,280.
+        is_about(of("PPPPPPPFFFFFFFPPPPPPP").p, 6.0 * 14.0 / 116_280.0);
+        // A stretch of six after noise: C(7, 6)/C(13, 6).
+        is_about(of("PPPFPPPFFFFFF").p, 3.0 * 7.0 / 1716.0);
         // Nights of three attempts: six passes and three failures.
         is_about(
             item_course(&[(3, 3), (3, 3), (0, 3)]).expect("outcomes").p,
-            2.0 * 2.0 / 84.0,
+            3.0 / 84.0,
         );
     }
 
@@ -256,7 +262,8 @@ mod tests {
                         .filter(|at| ((order >> at) ^ (order >> (at - 1))) & 1 == 1)
                         .count() as u64
                 };
-                let has = |order: &&u32| changes(**order) < runs;
+                let ends_with_a_pass = |order: u32| (order >> (all - 1)) & 1 == 1;
+                let has = |order: &&u32| changes(**order) < runs && ends_with_a_pass(**order);
                 let expected = orders.iter().filter(has).count() as f64 / orders.len() as f64;
                 assert!(
                     (p_of_runs(passed, failed, runs) - expected).abs() < 1e-9,
@@ -275,9 +282,20 @@ mod tests {
             (broken.kind, broken.since, broken.after, broken.before),
             (CourseKind::Broken, 6, (0, 3), (6, 6))
         );
+        for blip in ["PFPPPPPPPPFFF", "PPPPPFPPPPFFF", "PPPPPPPPFPFFF"] {
+            assert_eq!(of(blip).kind, CourseKind::Broken, "{blip}");
+        }
         assert_eq!(of("FFFFFFPPP").kind, CourseKind::Repaired);
         assert_eq!(of("PPPPPPPFFFFPPPP").kind, CourseKind::Repaired);
         assert_eq!(of("PPPPPPPFFFFFFFPPPPPPPFFFFFFF").since, 21, "broken again");
+    }
+
+    #[test]
+    fn one_failure_is_no_break() {
+        let thirty = "P".repeat(30);
+        assert_eq!(of(&format!("{thirty}F")).kind, CourseKind::MaybeBroken);
+        assert_eq!(of(&format!("{thirty}FF")).kind, CourseKind::Broken);
+        assert_eq!(of(&format!("PF{thirty}F")).kind, CourseKind::Flaky);
     }
 
     #[test]
@@ -325,24 +343,25 @@ mod tests {
         assert_eq!(item_course(&[(2, 1)]), Err(Undefined::OutOfRange));
     }
 
-    /// Given its numbers of passes and failures, a flaky item is said to have changed in at most 5% of all orders.
+    /// Given its numbers of passes and failures, a flaky item is said to be broken in at most 2.5% of all orders, and repaired in as many.
     #[test]
     fn false_changes_are_rare() {
         for nights in 2..=14_u32 {
-            let mut changed = vec![[0_u32; 2]; nights as usize + 1];
+            let mut changed = vec![[0_u32; 3]; nights as usize + 1];
             for order in 0_u32..1 << nights {
                 let outcomes: Vec<NightOutcomes> = (0..nights)
                     .map(|night| (u64::from(order >> night & 1), 1))
                     .collect();
                 let kind = item_course(&outcomes).expect("outcomes").kind;
                 let of = &mut changed[order.count_ones() as usize];
-                of[0] += u32::from(matches!(kind, CourseKind::Broken | CourseKind::Repaired));
-                of[1] += 1;
+                of[0] += u32::from(kind == CourseKind::Broken);
+                of[1] += u32::from(kind == CourseKind::Repaired);
+                of[2] += 1;
             }
-            for [changed, all] in changed {
+            for [broken, repaired, all] in changed {
                 assert!(
-                    f64::from(changed) <= COURSE_ALPHA * f64::from(all),
-                    "{nights} nights: {changed} of {all}"
+                    f64::from(broken.max(repaired)) <= COURSE_ALPHA / 2.0 * f64::from(all),
+                    "{nights} nights: {broken} and {repaired} of {all}"
                 );
             }
         }

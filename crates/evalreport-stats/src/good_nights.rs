@@ -224,13 +224,13 @@ impl ItemWalk {
         }
     }
 
-    /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline, and those of the given broken items that
-    /// it has no outcome of; `None` if it cannot tell.
+    /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline, each with the night since which it is as
+    /// far as it knows, and those of the given broken items that this night has no outcome of; `None` if it cannot tell.
     pub fn add_night(
         &mut self,
         night: usize,
         acceptance: Option<usize>,
-        judge: impl FnOnce(&[usize], &BTreeSet<&str>) -> Option<BTreeSet<String>>,
+        judge: impl FnOnce(&[usize], &BTreeSet<&str>) -> Option<BTreeMap<String, usize>>,
     ) {
         let began = |broken: &BTreeMap<String, usize>| broken.values().min().copied();
         let before = began(&self.broken);
@@ -257,14 +257,18 @@ impl ItemWalk {
             } else {
                 let regressed = &mut self.regressed;
                 self.broken.retain(|item, since| {
-                    let is_broken = found.contains(item);
+                    let is_broken = found.contains_key(item);
                     if !is_broken && night - *since >= ENOUGH_IN_A_ROW {
                         regressed.extend(*since..night);
                     }
                     is_broken
                 });
-                for item in found {
-                    self.broken.entry(item).or_insert(night);
+                for (item, since) in found {
+                    // Without a night before it, nothing could show that it is repaired.
+                    let has_baseline =
+                        (self.first..since).any(|night| !self.regressed.contains(&night));
+                    let since = if has_baseline { since } else { night };
+                    self.broken.entry(item).or_insert(since);
                 }
             }
         }
@@ -489,7 +493,12 @@ mod tests {
         let mut seen = Vec::new();
         for (night, broken) in nights.into_iter().enumerate() {
             course.add_night(night, None, |_, _| {
-                Some(broken.iter().map(|item| (*item).to_owned()).collect())
+                Some(
+                    broken
+                        .iter()
+                        .map(|item| ((*item).to_owned(), night))
+                        .collect(),
+                )
             });
             seen.push((course.state().clone(), course.baseline().to_vec()));
         }
@@ -517,14 +526,36 @@ mod tests {
         let mut course = ItemWalk::new(7);
         for night in 0..6 {
             course.add_night(night, None, |_, broken| match night {
-                0 | 1 => Some(BTreeSet::new()),
-                2 => Some(BTreeSet::from(["a".to_owned()])),
+                0 | 1 => Some(BTreeMap::new()),
+                2 => Some(BTreeMap::from([("a".to_owned(), night)])),
                 // It is deleted, and the judge says so.
-                _ => Some(broken.iter().map(|item| (*item).to_owned()).collect()),
+                _ => Some(
+                    broken
+                        .iter()
+                        .map(|item| ((*item).to_owned(), night))
+                        .collect(),
+                ),
             });
         }
         assert_eq!(course.state(), &open(&[2, 3, 4, 5]));
         assert_eq!(course.baseline(), [0, 1]);
+    }
+
+    #[test]
+    fn a_break_that_was_taken_for_flakiness_is_open_since_it_began() {
+        let mut course = ItemWalk::new(3);
+        for night in 0..8 {
+            course.add_night(night, None, |_, _| {
+                Some(
+                    (night >= 6)
+                        .then_some(("a".to_owned(), 4))
+                        .into_iter()
+                        .collect(),
+                )
+            });
+        }
+        assert_eq!(course.state(), &open(&[4, 5, 6, 7]));
+        assert_eq!(course.baseline(), [1, 2, 3]);
     }
 
     #[test]
@@ -533,7 +564,7 @@ mod tests {
         for night in 0..5 {
             let accepted = (1..=3).contains(&night).then_some(0);
             let broken = if course.baseline_acceptance().is_none() && night > 0 {
-                vec!["a".to_owned()]
+                vec![("a".to_owned(), night)]
             } else {
                 Vec::new()
             };

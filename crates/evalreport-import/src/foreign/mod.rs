@@ -270,6 +270,7 @@ fn import_source(
         version: Some(source.format.version()),
         file: source.name.clone(),
         sha256: examined.sha256.clone(),
+        together_with: taken.first_added(),
         ..Provenance::default()
     };
     let runs = ledger.finish(&provenance, &mut report)?;

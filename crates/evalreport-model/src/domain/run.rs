@@ -93,6 +93,9 @@ pub struct Provenance {
     /// A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// SHA-256 of the first file that the same import added, where that was another file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together_with: Option<String>,
     /// Version of the importer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
@@ -347,11 +350,18 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the run's batch: its batch id, else its imported source, else its own id.
+    /// Returns the run's batch: its batch id, else its imported source, else its own id. Files that one import added are one batch, if their
+    /// runs have times: then the days tell the nights apart.
     pub fn batch_name(&self) -> &str {
         self.batch_id
             .as_deref()
-            .or(self.provenance.as_ref().map(|from| from.sha256.as_str()))
+            .or(self.provenance.as_ref().map(|from| {
+                let together = from.together_with.as_ref();
+                together
+                    .filter(|_| self.timestamp.is_some())
+                    .unwrap_or(&from.sha256)
+                    .as_str()
+            }))
             .unwrap_or(self.id.as_str())
     }
 

@@ -141,6 +141,7 @@ impl Untrusted for Run {
             first: _,
             place: _,
             origin: _,
+            together_with: _,
             version: _,
             replaces: _,
             messages: _,
