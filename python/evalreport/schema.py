@@ -1553,7 +1553,7 @@ class EarlierArm(TypedDict):
     newest: str
     # The day of the newest run of any other arm.
     of_others: str
-    # Whether the arm ran on each of the days before on which another arm did, and so should have on the newest.
+    # Whether the arm never was away for so many of the days on which another arm ran, and so should have run.
     is_expected: bool
     # Whether no arm of its suite ran on the newest day.
     is_whole_suite: bool

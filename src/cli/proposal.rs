@@ -491,6 +491,10 @@ fn format_row(row: &ProposedRow) -> String {
         .map_or_else(String::new, |score| format!(", score {score}"));
     let arm = format!("{} · {} · {}", row.suite, row.approach, row.model);
     match (&row.item, row.counts) {
+        // A score is all that such a row says.
+        (Some((item, ItemStatus::Skipped)), _) if row.score.is_some() => {
+            format!("{arm}: {item}{score}")
+        }
         (Some((item, status)), _) => format!("{arm}: {item} {}{score}", status.name()),
         (None, Some((passed, total))) => format!(
             "{arm}: {} of {}{score}",

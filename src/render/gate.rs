@@ -273,8 +273,13 @@ fn undated_arm_sentence(one: &UndatedArm) -> String {
 fn earlier_arm_lines(arms: &[EarlierArm]) -> Vec<String> {
     let line = |one: &EarlierArm| {
         let who = phrases::arm_on_suite(&one.suite, &one.arm);
+        let remedy = if one.is_expected {
+            " If it was given up, name those that still run, or add --allow-removed."
+        } else {
+            ""
+        };
         format!(
-            "{who}: no run of {}. It is judged by its newest runs, of {}.",
+            "{who}: no run of {}. It is judged by its newest runs, of {}.{remedy}",
             one.of_others, one.newest
         )
     };
@@ -722,7 +727,7 @@ fn explain_basis(check: &GateCheck) -> String {
         | Basis::UnknownErrors => String::new(),
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::NotFinished => "The newest run did not finish".to_owned(),
-        Basis::NotRun => "It did not run on the newest day, and on every day before".to_owned(),
+        Basis::NotRun => "It has been away for longer than ever before".to_owned(),
         Basis::NoTime => "The runs have no time, so none is the newest".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => {

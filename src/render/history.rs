@@ -93,6 +93,9 @@ pub fn trend_table(history: &History) -> ReportTable {
     table
 }
 
+/// Nights that a change point has on each side, at least.
+const MIN_SIDE: usize = 5;
+
 /// Says of each arm when its rate, cost or time changed, or that nothing did.
 fn change_notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -103,14 +106,23 @@ fn change_notes(history: &History, labels: &[String]) -> Vec<String> {
                 .map(|change| change_sentence(arm, change, label)),
         );
         if arm.changes.is_empty() {
+            let points = phrases::count_with_noun(arm.nights.len() as u64, point_noun(history));
             notes.push(format!(
-                "{label}: {}, no change point. Change points need five {} on each side.",
-                phrases::count_with_noun(arm.nights.len() as u64, point_noun(history)),
-                point_noun(history)
+                "{label}: {points}, no change point. {}",
+                why_no_change(arm.nights.len(), point_noun(history))
             ));
         }
     }
     notes
+}
+
+/// Says why an arm of so many nights has no change point.
+pub(super) fn why_no_change(nights: usize, noun: &str) -> String {
+    if nights < 2 * MIN_SIDE {
+        format!("Change points need five {noun} on each side.")
+    } else {
+        "Chance or a slow drift can explain all differences.".to_owned()
+    }
 }
 
 fn arm_cell(arm: &ArmHistory, label: &str) -> TableCell {

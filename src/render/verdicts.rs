@@ -698,12 +698,10 @@ pub fn pair_sentence(
         }
     }
     if let Some(bounds) = seen.bounds {
-        let (low, high) = (
-            format::signed_number(bounds.low * 100.0, 1),
-            format::signed_number(bounds.high * 100.0, 1),
-        );
+        let scale = seen.difference.map_or(Scale::Share, |seen| seen.scale);
         text.push_str(&format!(
-            "; counting missing outcomes either way: {low} to {high} pp"
+            "; counting missing outcomes either way: {}",
+            signed_interval(metric, scale, bounds)
         ));
     }
     text

@@ -80,7 +80,7 @@ pub enum Basis {
     UnknownErrors,
     /// The arm's newest run began after the new runs and is not there: it did not finish.
     NotFinished,
-    /// The arm ran on every day before the newest one, and not on that.
+    /// The arm has been away for longer than ever before, by the days on which another arm ran.
     NotRun,
     /// The arm's runs have no time, so nobody knows which is the newest.
     NoTime,
@@ -186,7 +186,7 @@ pub struct EarlierArm {
     pub newest: NaiveDate,
     /// The day of the newest run of any other arm.
     pub of_others: NaiveDate,
-    /// Whether the arm ran on each of the days before on which another arm did, and so should have on the newest.
+    /// Whether the arm never was away for so many of the days on which another arm ran, and so should have run.
     pub is_expected: bool,
     /// Whether no arm of its suite ran on the newest day.
     pub is_whole_suite: bool,
@@ -894,12 +894,10 @@ fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
         (0..held.night_count(head)).filter_map(day).collect()
     };
     let mut arms = Vec::new();
-    for held in newest_versions(groups) {
-        let Some(last) = held.last.filter(|_| held.takes_newest) else {
-            continue;
-        };
+    let moving = newest_versions(groups).filter(|held| held.last.is_some() && held.takes_newest);
+    for held in moving {
         for (head, arm) in held.head.iter().enumerate() {
-            arms.extend(newest(arm).map(|time| (held, arm, time, days(held, head), last)));
+            arms.extend(newest(arm).map(|time| (held, arm, time, days(held, head))));
         }
     }
     let Some(latest) = arms.iter().map(|(_, _, time, ..)| *time).max() else {
@@ -907,23 +905,23 @@ fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
     };
     let is_current =
         |time: DateTime<Utc>| time.date_naive() == latest.date_naive() || latest - time <= MAX_JOB;
-    let all: BTreeSet<NaiveDate> = arms
-        .iter()
-        .flat_map(|(.., days, _)| days)
-        .copied()
-        .collect();
+    let all: BTreeSet<NaiveDate> = arms.iter().flat_map(|(.., days)| days).copied().collect();
     let found = arms.iter().filter(|(_, _, time, ..)| !is_current(*time));
     found
-        .map(|(held, arm, time, days, last)| {
-            let before = all.range(..latest.date_naive()).rev().take(*last);
-            let expected: Vec<&NaiveDate> =
-                before.filter(|day| **day <= time.date_naive()).collect();
+        .map(|(held, arm, time, days)| {
+            let others_within = |from: NaiveDate, to: NaiveDate| {
+                let is_within = |day: &&NaiveDate| from < **day && **day < to;
+                all.iter().filter(is_within).count()
+            };
+            let own: Vec<NaiveDate> = days.iter().copied().collect();
+            let pauses = own.windows(2).map(|pair| others_within(pair[0], pair[1]));
+            let current = 1 + others_within(time.date_naive(), latest.date_naive());
             EarlierArm {
                 suite: held.suite.clone(),
                 arm: arm.arm.clone(),
                 newest: time.date_naive(),
                 of_others: latest.date_naive(),
-                is_expected: expected.len() > 1 && expected.iter().all(|day| days.contains(day)),
+                is_expected: pauses.max().is_some_and(|longest| longest < current),
                 is_whole_suite: arms
                     .iter()
                     .filter(|(other, ..)| other.suite == held.suite)

@@ -30,8 +30,9 @@ pub fn night_key(run: &Run) -> NightKey<'_> {
 
 /// The nights of runs, some of whose files were imported one by one.
 ///
-/// A file of the same day and commit belongs to the night before it if it repeats no test that passed there: it is a further part of a suite
-/// whose parts report for themselves, or it repeats what failed. A file that repeats a passed test is of a later state.
+/// A file of the same day and commit belongs to the night before it if it has a part of the tests and none fails that passed there: it is a
+/// further part of a suite whose parts report for themselves, or it repeats some. A file with all tests of the night, or with a test that
+/// passed before and fails now, is of a later state.
 #[derive(Clone, Debug, Default)]
 pub struct Nights<'a>(BTreeMap<&'a RunId, NightKey<'a>>);
 
@@ -103,7 +104,9 @@ fn join_files<'a>(
             *own.entry(item).or_default() |= status == ItemStatus::Pass;
         }
         let belongs = |known: &BTreeMap<u32, bool>| {
-            !own.is_empty() && own.keys().all(|item| known.get(item) != Some(&true))
+            let is_part = known.keys().any(|item| !own.contains_key(item));
+            let breaks = |(item, passed): (&u32, &bool)| !passed && known.get(item) == Some(&true);
+            !own.is_empty() && is_part && !own.iter().any(breaks)
         };
         match &mut night {
             Some((first, known)) if belongs(known) => {

@@ -195,7 +195,7 @@ impl LevelWalk {
 ///
 /// Nights from the first on which an item broke that is still broken are no baseline. If it passes again before [`ENOUGH_IN_A_ROW`], it may be
 /// flaky, and these nights are a baseline: the item is known to do both. Else it was a regression that was repaired, and its nights excuse no
-/// later failure.
+/// later failure. An item without a name stands for what was not there: no chance explains that, so one night of it excuses nothing.
 #[derive(Clone, Debug)]
 pub struct ItemWalk {
     last: usize,
@@ -258,7 +258,8 @@ impl ItemWalk {
                 let regressed = &mut self.regressed;
                 self.broken.retain(|item, since| {
                     let is_broken = found.contains_key(item);
-                    if !is_broken && night - *since >= ENOUGH_IN_A_ROW {
+                    let is_enough = night - *since >= ENOUGH_IN_A_ROW || item.is_empty();
+                    if !is_broken && is_enough {
                         regressed.extend(*since..night);
                     }
                     is_broken
@@ -539,6 +540,18 @@ mod tests {
         }
         assert_eq!(course.state(), &open(&[2, 3, 4, 5]));
         assert_eq!(course.baseline(), [0, 1]);
+    }
+
+    #[test]
+    fn a_night_on_which_something_was_not_there_is_no_baseline() {
+        let mut course = ItemWalk::new(7);
+        for night in 0..6 {
+            course.add_night(night, None, |_, _| {
+                let lost = (night == 3).then(|| (String::new(), night));
+                Some(lost.into_iter().collect())
+            });
+        }
+        assert_eq!(course.baseline(), [0, 1, 2, 4]);
     }
 
     #[test]

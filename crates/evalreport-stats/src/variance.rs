@@ -27,6 +27,9 @@ pub enum Buy {
     Runs,
 }
 
+/// Maximum number of runs at which questions and runs are said to contribute equally.
+const MAX_BALANCED_RUNS: f64 = 1e6;
+
 /// Splits the variance of a table of scores, with questions as rows and their runs as columns.
 ///
 /// Undefined for fewer than two questions or two runs of each, and if questions have unequal numbers of runs.
@@ -87,7 +90,8 @@ impl VarianceSplit {
     /// Undefined if questions do not differ beyond what runs explain: more runs then always help.
     pub fn balanced_runs(&self) -> Result<f64, Undefined> {
         let ratio = self.var_within / self.var_between;
-        if ratio.is_finite() {
+        // A difference of questions that is only of rounding makes it as good as infinite.
+        if ratio < MAX_BALANCED_RUNS {
             Ok(ratio)
         } else {
             Err(Undefined::NoVariation)

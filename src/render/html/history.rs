@@ -183,8 +183,11 @@ fn describe_changes(history: &History, labels: &[String], followed: usize) -> Ve
         format::format_integer(followed as u64),
         if followed == 1 { "arm" } else { "arms" }
     );
+    let nights = history.arms.iter().map(|arm| arm.nights.len());
+    let longest = nights.max().unwrap_or_default();
     vec![format!(
-        "No change point in {arms} with at least two nights. Change points need five nights on each side."
+        "No change point in {arms} with at least two nights. {}",
+        history::why_no_change(longest, "nights")
     )]
 }
 
