@@ -325,7 +325,7 @@ fn import_tables(
                 ..hints
             };
             propose_tables(paths, &as_runs)
-                .map_err(|_| proposal::proposal_failure(open, paths, &command))?
+                .map_err(|_| proposal::proposal_failure(open, paths, &command, proposal::name_columns))?
         }
         // Each file may be an arm.
         Err(open @ NoProposal::Open(_)) if asked.may_be_arms(paths) => {
@@ -333,10 +333,10 @@ fn import_tables(
                 settings,
                 paths,
                 asked,
-                proposal::proposal_failure(open, paths, &command),
+                proposal::proposal_failure(open, paths, &command, proposal::name_columns),
             );
         }
-        proposed => proposed.map_err(|why| proposal::proposal_failure(why, paths, &command))?,
+        proposed => proposed.map_err(|why| proposal::proposal_failure(why, paths, &command, proposal::name_columns))?,
     };
     let look = proposal::import_command(
         settings,

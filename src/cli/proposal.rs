@@ -125,9 +125,8 @@ pub(super) fn ask_for_agreement(
     let proposal = match propose_tables(&arguments.files, &hints) {
         Err(NoProposal::NoTable) if !is_meant => return Ok(MapDecision::NoTable),
         proposed => proposed.map_err(|why| {
-            proposal_failure(why, &arguments.files, &|option| {
-                extend_command(settings, arguments, option)
-            })
+            let command = |option: &str| extend_command(settings, arguments, option);
+            proposal_failure(why, &arguments.files, &command, str::to_owned)
         })?,
     };
     let described = describe_proposal(&proposal);
@@ -357,11 +356,13 @@ fn votes_command(files: &[PathBuf]) -> Option<String> {
         .then(|| format!("evalreport fit preferences {}", names.join(" ")))
 }
 
-/// Returns the failure of a proposal for these files. `command` formats the command with the option that answers an open question.
+/// Returns the failure of a proposal for these files. `command` formats the command with the option that answers an open question, and
+/// `as_typed` formats the options as that command takes them.
 pub(super) fn proposal_failure(
     why: NoProposal,
     files: &[PathBuf],
     command: &dyn Fn(&str) -> String,
+    as_typed: fn(&str) -> String,
 ) -> CommandFailure {
     match why {
         NoProposal::NoTable => CommandFailure::new(
@@ -379,7 +380,10 @@ pub(super) fn proposal_failure(
             let detail =
                 |MappingQuestion { text, option, .. }: &MappingQuestion| match option.as_str() {
                     "" => escape_invisible(text),
-                    option => format!("{}: {}", escape_invisible(text), escape_invisible(option)),
+                    option => {
+                        let option = as_typed(&escape_invisible(option));
+                        format!("{}: {option}", escape_invisible(text))
+                    }
                 };
             failure.details = questions.iter().map(detail).collect();
             let given = questions
@@ -397,6 +401,25 @@ pub(super) fn proposal_failure(
     }
 }
 
+/// Options that select runs, except in an import: there they name columns.
+const OF_ARMS: [&str; 3] = ["--approach ", "--model ", "--suite "];
+
+/// Marks the columns in options for commands in which these options select runs: `--approach prompt` becomes `--approach @prompt`.
+pub(super) fn name_columns(options: &str) -> String {
+    let mut marked = options.to_owned();
+    for name in OF_ARMS {
+        let mut parts = marked.split(name);
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (quote, column) = part.strip_prefix('\'').map_or(("", part), |rest| ("'", rest));
+            let mark = if column.starts_with('@') { "" } else { "@" };
+            text.push_str(&format!("{name}{quote}{mark}{column}"));
+        }
+        marked = text;
+    }
+    marked
+}
+
 /// Returns the command that answers a question about tables: the one that the user typed, if it takes the option, or an import.
 pub(super) fn answering_command(
     settings: &Settings,
@@ -404,19 +427,12 @@ pub(super) fn answering_command(
     own: &[String],
     option: &str,
 ) -> String {
-    // In other commands, these options select runs, but for columns.
-    const OF_ARMS: [&str; 3] = ["--approach", "--model", "--suite"];
     let more = split_shell_words(option).unwrap_or_default();
     if settings.typed.is_empty() || more.iter().any(|word| word == "--map") {
         let options: Vec<String> = own.iter().cloned().chain([option.to_owned()]).collect();
         return import_command(settings, files, &options);
     }
-    let option = match more.as_slice() {
-        [name, column] if OF_ARMS.contains(&name.as_str()) && !column.starts_with('@') => {
-            format!("{name} {}", shell_word(&format!("@{column}")))
-        }
-        _ => option.to_owned(),
-    };
+    let option = name_columns(option);
     // An option that is given again has one value.
     let is_given = |name: &str| {
         name.starts_with("--") && name != "--value" && more.iter().any(|word| word == name)

@@ -17,7 +17,7 @@ use crate::stats::{
     Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule_on_change, rule_point,
     rule_steady, t_quantile, units_for,
 };
-use crate::warehouse::Warehouse;
+use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::cohorts::FailureCohorts;
 use super::gate_costs::{GateCost, arm_cost};
@@ -301,7 +301,7 @@ pub fn check_gate(
         looked_at: Vec::new(),
         costs: Vec::new(),
         absent: Vec::new(),
-        earlier: find_earlier_arms(groups),
+        earlier: find_earlier_arms(warehouse, groups),
         unfinished: find_unfinished_arms(warehouse, newest_versions(groups)),
         undated: find_undated_arms(groups),
         outdated: find_outdated_arms(groups),
@@ -879,8 +879,11 @@ pub(super) fn newest_versions<'g, 'a>(
 }
 
 /// Returns the arms whose newest runs are of an earlier day and job than the newest of all. Arms of a fixed baseline have no such rule: what is
-/// not there is absent.
-fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
+/// not there is absent. A retracted run does not count, and yet the arm ran.
+fn find_earlier_arms(
+    warehouse: &Warehouse,
+    groups: &[BaselineComparison<'_>],
+) -> Vec<EarlierArm> {
     let newest = |arm: &ArmRuns<'_>| {
         let times = arm.all_runs();
         times.filter_map(|row| row.run.timestamp).max()
@@ -909,19 +912,31 @@ fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
     let found = arms.iter().filter(|(_, _, time, ..)| !is_current(*time));
     found
         .map(|(held, arm, time, days)| {
+            let retracted = warehouse.hidden_runs().iter().filter(|hidden| {
+                let run = &hidden.run;
+                hidden.by != HiddenBy::Replacement
+                    && run.suite == held.suite
+                    && Arm::from_run(run) == arm.arm
+            });
+            let retracted: Vec<DateTime<Utc>> =
+                retracted.filter_map(|hidden| hidden.run.timestamp).collect();
+            let last = retracted.iter().copied().chain([*time]).max().unwrap_or(*time);
             let others_within = |from: NaiveDate, to: NaiveDate| {
                 let is_within = |day: &&NaiveDate| from < **day && **day < to;
                 all.iter().filter(is_within).count()
             };
-            let own: Vec<NaiveDate> = days.iter().copied().collect();
+            let retracted_days = retracted.iter().map(DateTime::date_naive);
+            let own: BTreeSet<NaiveDate> = days.iter().copied().chain(retracted_days).collect();
+            let own: Vec<NaiveDate> = own.into_iter().collect();
             let pauses = own.windows(2).map(|pair| others_within(pair[0], pair[1]));
-            let current = 1 + others_within(time.date_naive(), latest.date_naive());
+            let current = 1 + others_within(last.date_naive(), latest.date_naive());
             EarlierArm {
                 suite: held.suite.clone(),
                 arm: arm.arm.clone(),
                 newest: time.date_naive(),
                 of_others: latest.date_naive(),
-                is_expected: pauses.max().is_some_and(|longest| longest < current),
+                is_expected: !is_current(last)
+                    && pauses.max().is_some_and(|longest| longest < current),
                 is_whole_suite: arms
                     .iter()
                     .filter(|(other, ..)| other.suite == held.suite)

@@ -1,4 +1,4 @@
-//! Twenty ways by which an approach leaves something running behind it, and fifty-one out of its confinement: none outlives its run, and none
+//! Twenty ways by which an approach leaves something running behind it, and fifty-two out of its confinement: none outlives its run, and none
 //! leads out.
 
 use std::fs;
@@ -291,7 +291,7 @@ enum Where {
     Apart,
 }
 
-/// Fifty-one ways out: a name, an expression of Python that tries it, and where it is refused.
+/// Ways out: a name, an expression of Python that tries it, and where it is refused.
 const TRIES: [(&str, &str, Where); 52] = [
     ("open the terminal", "device('/dev/tty')", Where::Always),
     (

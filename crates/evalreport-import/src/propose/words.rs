@@ -130,7 +130,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     (
         SuggestedRole::PassedCount,
         &[
-            "passed", "correct", "solved", "resolved", "successful", "succeeded", "n_correct", "num_correct", "correct_count", "passed_count", "pass_count", "success_count", "solved_count", "resolved_count", "n_passed", "num_passed", "successes", "wins", "passes",
+            "passed", "correct", "solved", "resolved", "successful", "succeeded", "n_correct", "num_correct", "correct_count", "passed_count", "pass_count", "success_count", "solved_count", "resolved_count", "n_passed", "num_passed", "successes", "wins", "passes", "conversions", "clicks",
             "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
         ],
     ),
@@ -145,7 +145,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Total,
         &[
             "total", "n", "n_total", "total_count", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
-            "num_questions", "instances", "total_tasks", "total_questions", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
+            "num_questions", "instances", "total_tasks", "total_questions", "visitors", "impressions", "exposures", "attempts", "trials", "tries", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
             "totale", "totaal",
         ],
     ),
