@@ -324,8 +324,9 @@ fn import_tables(
                 attempt: Some("@file".to_owned()),
                 ..hints
             };
-            propose_tables(paths, &as_runs)
-                .map_err(|_| proposal::proposal_failure(open, paths, &command, proposal::name_columns))?
+            propose_tables(paths, &as_runs).map_err(|_| {
+                proposal::proposal_failure(open, paths, &command, proposal::name_columns)
+            })?
         }
         // Each file may be an arm.
         Err(open @ NoProposal::Open(_)) if asked.may_be_arms(paths) => {
@@ -336,7 +337,9 @@ fn import_tables(
                 proposal::proposal_failure(open, paths, &command, proposal::name_columns),
             );
         }
-        proposed => proposed.map_err(|why| proposal::proposal_failure(why, paths, &command, proposal::name_columns))?,
+        proposed => proposed.map_err(|why| {
+            proposal::proposal_failure(why, paths, &command, proposal::name_columns)
+        })?,
     };
     let look = proposal::import_command(
         settings,

@@ -411,7 +411,9 @@ pub(super) fn name_columns(options: &str) -> String {
         let mut parts = marked.split(name);
         let mut text = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            let (quote, column) = part.strip_prefix('\'').map_or(("", part), |rest| ("'", rest));
+            let (quote, column) = part
+                .strip_prefix('\'')
+                .map_or(("", part), |rest| ("'", rest));
             let mark = if column.starts_with('@') { "" } else { "@" };
             text.push_str(&format!("{name}{quote}{mark}{column}"));
         }

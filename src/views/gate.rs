@@ -880,10 +880,7 @@ pub(super) fn newest_versions<'g, 'a>(
 
 /// Returns the arms whose newest runs are of an earlier day and job than the newest of all. Arms of a fixed baseline have no such rule: what is
 /// not there is absent. A retracted run does not count, and yet the arm ran.
-fn find_earlier_arms(
-    warehouse: &Warehouse,
-    groups: &[BaselineComparison<'_>],
-) -> Vec<EarlierArm> {
+fn find_earlier_arms(warehouse: &Warehouse, groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
     let newest = |arm: &ArmRuns<'_>| {
         let times = arm.all_runs();
         times.filter_map(|row| row.run.timestamp).max()
@@ -918,9 +915,15 @@ fn find_earlier_arms(
                     && run.suite == held.suite
                     && Arm::from_run(run) == arm.arm
             });
-            let retracted: Vec<DateTime<Utc>> =
-                retracted.filter_map(|hidden| hidden.run.timestamp).collect();
-            let last = retracted.iter().copied().chain([*time]).max().unwrap_or(*time);
+            let retracted: Vec<DateTime<Utc>> = retracted
+                .filter_map(|hidden| hidden.run.timestamp)
+                .collect();
+            let last = retracted
+                .iter()
+                .copied()
+                .chain([*time])
+                .max()
+                .unwrap_or(*time);
             let others_within = |from: NaiveDate, to: NaiveDate| {
                 let is_within = |day: &&NaiveDate| from < **day && **day < to;
                 all.iter().filter(is_within).count()

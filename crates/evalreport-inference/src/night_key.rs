@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::domain::{ItemStatus, Run, RunId};
-use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow, Warehouse};
 
 /// What makes runs of an arm one night.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ fn join_files<'a>(
         let outcomes = rows
             .iter()
             .flat_map(|row| matrix.rows_of_run(&row.run.id))
-            .flat_map(|row| row.outcomes())
+            .flat_map(MatrixRow::outcomes)
             .filter(|(_, status)| status.is_counted());
         let mut own = BTreeMap::<u32, bool>::new();
         for (item, status) in outcomes {
