@@ -489,7 +489,7 @@ impl<'a> BaselineComparison<'a> {
     }
 
     /// Returns the known runs of a new arm before its new ones, of which the baseline may have a part only: the fixed baseline and what came
-    /// since, or the last [`MAX_COURSE_NIGHTS`] of the given nights. Those of the baseline arm, if it is another arm.
+    /// since, or the last 30 of the given nights. Those of the baseline arm, if it is another arm.
     pub fn runs_before(&self, head: usize, other: usize, nights: Range<usize>) -> Vec<&'a RunRow> {
         let own: Vec<&RunRow> = if self.last.is_some() {
             let first = nights.end.saturating_sub(MAX_COURSE_NIGHTS);
