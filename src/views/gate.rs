@@ -24,7 +24,7 @@ use super::gate_costs::{GateCost, arm_cost};
 use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
     ArmCourses, NightDates, OpenRegression, RepairedRegression, RuleCourse, RuleFinding,
-    earlier_runs, follow_courses,
+    earlier_runs, follow_courses, newest_changes,
 };
 use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
 use super::gate_unfinished::{UnfinishedArm, find_unfinished_arms};
@@ -348,11 +348,7 @@ pub fn check_gate(
             {
                 report.measured.insert(name.clone(), metric.metric.clone());
             }
-            let changed = other.and_then(|other| {
-                let newest = held.night_count(*head) - 1;
-                let earlier = earlier_runs((warehouse, held, newest), (*head, other));
-                changed_items(warehouse, &answer, held, (*head, other), &earlier)
-            });
+            let changed = newest_changes(warehouse, &answer, held, (*head, *other));
             let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {
                 report.absent.push(AbsentArm {
@@ -918,12 +914,7 @@ fn find_earlier_arms(warehouse: &Warehouse, groups: &[BaselineComparison<'_>]) -
             let retracted: Vec<DateTime<Utc>> = retracted
                 .filter_map(|hidden| hidden.run.timestamp)
                 .collect();
-            let last = retracted
-                .iter()
-                .copied()
-                .chain([*time])
-                .max()
-                .unwrap_or(*time);
+            let last = retracted.iter().copied().fold(*time, Ord::max);
             let others_within = |from: NaiveDate, to: NaiveDate| {
                 let is_within = |day: &&NaiveDate| from < **day && **day < to;
                 all.iter().filter(is_within).count()

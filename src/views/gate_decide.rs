@@ -10,8 +10,7 @@ use crate::warehouse::Warehouse;
 
 use super::compare::{Comparison, PairOrder, compare_arms};
 use super::gate::{OutdatedArm, find_outdated_arms, newest_versions};
-use super::gate_items::changed_items;
-use super::gate_nights::earlier_runs;
+use super::gate_nights::newest_changes;
 use super::gate_rules::MissingAllowance;
 use super::looked_at::{Gap, LookedAt, look_at_items};
 
@@ -106,11 +105,7 @@ pub fn decide_gated_arms(
                 |other| held.pair_group(*head, other),
             );
             let answer = SuiteComparison::primary_only(warehouse, &group, policy);
-            let changed = other.and_then(|other| {
-                let newest = held.night_count(*head) - 1;
-                let earlier = earlier_runs((warehouse, held, newest), (*head, other));
-                changed_items(warehouse, &answer, held, (*head, other), &earlier)
-            });
+            let changed = newest_changes(warehouse, &answer, held, (*head, *other));
             let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             let decision = decide_arm(held, *head, *other, comparison);
             decisions.push(match looked.deciding_gap(false, allowed) {

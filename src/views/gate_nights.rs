@@ -281,6 +281,19 @@ impl<'b> NightAnswers<'_, 'b, '_> {
     }
 }
 
+/// Lists the items of a new arm that changed sides on its newest night. `None` without a baseline, or if either has no items.
+pub(super) fn newest_changes(
+    warehouse: &Warehouse,
+    answer: &SuiteComparison<'_>,
+    held: &BaselineComparison<'_>,
+    (head, other): (usize, Option<usize>),
+) -> Option<ChangedItems> {
+    let pair = (head, other?);
+    let newest = held.night_count(head) - 1;
+    let earlier = earlier_runs((warehouse, held, newest), pair);
+    changed_items(warehouse, answer, held, pair, &earlier)
+}
+
 /// Returns the known runs of a new arm before one of its nights, by which an item's failure is a break or flaky. What came before the newest
 /// accepted regression does not count.
 pub(super) fn earlier_runs<'b>(
@@ -292,6 +305,9 @@ pub(super) fn earlier_runs<'b>(
         .iter()
         .filter(|one| is_about_arm(one, warehouse, held, head))
         .collect();
+    if accepted.is_empty() {
+        return held.runs_before(head, other, 0..night);
+    }
     let of_night = |night: usize| newest_acceptance(&accepted, &held.runs_of_night(head, night));
     let newest = (0..night)
         .filter_map(|night| Some((of_night(night)?, night)))

@@ -11,8 +11,7 @@ use crate::warehouse::Warehouse;
 use super::gate::{
     AbsentArm, OutdatedArm, best_with_gap, find_outdated_arms, newest_versions, rule_rates,
 };
-use super::gate_items::changed_items;
-use super::gate_nights::earlier_runs;
+use super::gate_nights::newest_changes;
 use super::gate_rules::{Ask, GateRule};
 use super::looked_at::{Gap, LookedAt, look_at_items};
 
@@ -139,11 +138,7 @@ fn plan_arm(
         |other| gated.pair_group(head, other),
     );
     let answer = SuiteComparison::new(warehouse, &group, policy);
-    let changed = other.and_then(|other| {
-        let newest = gated.night_count(head) - 1;
-        let earlier = earlier_runs((warehouse, gated, newest), (head, other));
-        changed_items(warehouse, &answer, gated, (head, other), &earlier)
-    });
+    let changed = newest_changes(warehouse, &answer, gated, (head, other));
     let looked_at = look_at_items(warehouse, &answer, gated, (head, other), changed.as_ref());
     // What is not there now is not there whatever the rate is.
     let gaps: Vec<Option<(Ruling, Gap)>> = told
