@@ -10,7 +10,7 @@ use crate::render::json::{self, GateAcceptAnswer};
 use crate::render::{gate as page, markdown, terminal};
 use crate::results::append_acceptances;
 use crate::run::git_user;
-use crate::views::{GateReport, open_arms};
+use crate::views::{Basis, GateCheck, GateReport, open_arms};
 
 use super::failure::CommandFailure;
 use super::options::Format;
@@ -25,8 +25,7 @@ pub(super) fn accept_regressions(
 ) -> Result<u8, CommandFailure> {
     let arms = open_arms(report);
     if arms.is_empty() {
-        return Err(CommandFailure::new("nothing is regressed, so nothing can be accepted")
-            .with_hint("`--accept` takes the baseline, the rules and the selection of the gate that found the regression"));
+        return Err(refuse_acceptance(report));
     }
     let (who, time) = (accepting_person(), clock::now());
     let accepted: Vec<Acceptance> = arms
@@ -65,6 +64,19 @@ pub(super) fn accept_regressions(
         Format::Table => terminal::draw_table(&table, settings.style),
     })?;
     Ok(exit_code::DONE)
+}
+
+/// Says why there is nothing to accept. What stopped reporting has no level that could be a new baseline.
+fn refuse_acceptance(report: &GateReport) -> CommandFailure {
+    let has_stopped = |check: &GateCheck| check.basis == Basis::NotRun;
+    if report.checks.iter().any(has_stopped) {
+        return CommandFailure::new("what stopped reporting has no new level, so nothing can be accepted").with_hint(
+            "if it was given up, name the suites and arms that still run, or add --allow-removed to the gate",
+        );
+    }
+    CommandFailure::new("nothing is regressed, so nothing can be accepted").with_hint(
+        "`--accept` takes the baseline, the rules and the selection of the gate that found the regression",
+    )
 }
 
 /// Checks a reason before anything is read.

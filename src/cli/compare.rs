@@ -268,6 +268,9 @@ pub(super) fn run_command(
             if table.arms.len() == 1 {
                 laid_out.notes.push(next_command(&paths));
             }
+            if arguments.flips && !arguments.explain {
+                comparison::add_flips(&mut laid_out, table);
+            }
             laid_out
         })
         .collect();
@@ -276,7 +279,7 @@ pub(super) fn run_command(
         last.notes.extend(held.taken.clone());
     }
     let tables = tables::with_scope_notes(tables, retracted, !warehouse.aliases().is_empty());
-    let tables = if arguments.explain || arguments.flips {
+    let tables = if arguments.explain {
         tables
             .into_iter()
             .map(ReportTable::with_explanations)

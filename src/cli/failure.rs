@@ -1,5 +1,6 @@
 //! Failures of commands.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::domain::{Problem, Problems};
@@ -47,10 +48,9 @@ impl CommandFailure {
     pub fn from_document(path: &Path, problems: &[Problem]) -> Self {
         let source = files::read_to_string(path).unwrap_or_default();
         let count = problems.len();
-        let details = problems
-            .iter()
-            .map(|problem| crate::document::render_problem(problem, &source))
-            .collect();
+        let details = list_problems(problems, |problem| {
+            crate::document::render_problem(problem, &source)
+        });
         Self {
             details,
             ..Self::new(format!(
@@ -60,6 +60,46 @@ impl CommandFailure {
             ))
         }
     }
+}
+
+/// Maximum number of problems that are printed in full although they differ in numbers only.
+const MAX_ALIKE: usize = 3;
+
+/// Prints problems in order. Of many that differ in numbers only, the first are printed in full and the rest in one line.
+fn list_problems(problems: &[Problem], print: impl Fn(&Problem) -> String) -> Vec<String> {
+    // By kind: the number of problems, the number of those listed, and the last line of any.
+    let mut kinds = BTreeMap::<_, (usize, usize, Option<usize>)>::new();
+    for problem in problems {
+        let (count, _, last) = kinds.entry(kind_of(problem)).or_default();
+        *count += 1;
+        *last = problem.line.max(*last);
+    }
+    let mut listed = Vec::new();
+    for problem in problems {
+        let (count, done, last) = kinds.entry(kind_of(problem)).or_default();
+        *done += 1;
+        // A line that stands for one problem would hide more than it saves.
+        if *done <= MAX_ALIKE || *count == MAX_ALIKE + 1 {
+            listed.push(print(problem));
+        } else if *done == MAX_ALIKE + 1 {
+            let until = last.map_or_else(String::new, |line| format!(", up to line {line}"));
+            listed.push(format!(
+                "{}: {} more such problems{until}: {}",
+                problem.file,
+                *count - MAX_ALIKE,
+                problem.message
+            ));
+        }
+    }
+    listed
+}
+
+/// Returns what problems that differ in numbers only have in common.
+fn kind_of(problem: &Problem) -> (&str, String, Option<&str>) {
+    let message = problem
+        .message
+        .replace(|one: char| one.is_ascii_digit(), "");
+    (&problem.file, message, problem.hint.as_deref())
 }
 
 /// Fails, under `--strict`, if arms are not comparable.
@@ -109,12 +149,43 @@ impl From<Problems> for CommandFailure {
                 ..Self::new(one.to_string())
             },
             several => {
-                let details = several.iter().map(ToString::to_string).collect();
+                let details = list_problems(several, ToString::to_string);
                 Self {
                     details,
                     ..Self::new(format!("{} problems", several.len()))
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_problems_of_one_kind() {
+        let missing =
+            |line| Problem::at_line("q.yaml", line, format!("`questions[{line}]` is bad"));
+        let listed = |lines: &[usize]| {
+            let mut problems: Vec<Problem> = lines.iter().copied().map(missing).collect();
+            problems.insert(1, Problem::in_file("q.yaml", "has no `version`"));
+            list_problems(&problems, ToString::to_string)
+        };
+        assert_eq!(
+            listed(&[2, 3, 4, 5]).len(),
+            5,
+            "one line instead of one saves nothing"
+        );
+        assert_eq!(
+            listed(&[2, 3, 4, 5, 16]),
+            [
+                "q.yaml:2: `questions[2]` is bad",
+                "q.yaml: has no `version`",
+                "q.yaml:3: `questions[3]` is bad",
+                "q.yaml:4: `questions[4]` is bad",
+                "q.yaml: 2 more such problems, up to line 16: `questions[5]` is bad",
+            ]
+        );
     }
 }

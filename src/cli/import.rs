@@ -552,7 +552,10 @@ fn count_runs(count: usize) -> String {
 fn describe_report(report: &ImportReport, reading: &ImportMethod) -> String {
     let words = SourceWords::for_method(reading);
     let mut text = String::new();
-    for source in &report.sources {
+    // Of many files, only what there is to say of one is said: the sum has the rest.
+    let is_each_shown = report.dry_run || report.sources.len() <= MAX_SHOWN_FILES;
+    let shown = |source: &&SourceReport| is_each_shown || !is_plain(source);
+    for source in report.sources.iter().filter(shown) {
         describe_source(source, &words, report.dry_run, &mut text);
     }
     if report.sources.len() > 1 {
@@ -592,6 +595,28 @@ fn describe_report(report: &ImportReport, reading: &ImportMethod) -> String {
         text.push_str("dry run: nothing was written\n");
     }
     text
+}
+
+/// Maximum number of imported files that are described although nothing about them is remarkable.
+const MAX_SHOWN_FILES: usize = 3;
+
+/// Returns whether a source was imported as a whole, and nothing is to be said of it.
+fn is_plain(source: &SourceReport) -> bool {
+    let has_notes = !source.notes.is_empty()
+        || source
+            .foreign
+            .as_ref()
+            .is_some_and(|foreign| !foreign.quirks.is_empty());
+    source.outcome == SourceOutcome::Imported
+        && !has_notes
+        && source.problems.is_empty()
+        && source.rows_skipped == 0
+        && source.refusals.is_empty()
+        && source.runs_repeated.is_empty()
+        && source.runs_replaced.is_empty()
+        && source.columns_lacking.is_empty()
+        && source.stated.unchecked == 0
+        && source.stated.disagreements.is_empty()
 }
 
 /// Describes files of walked folders that are not sources. They are counted, and a dry run names them.

@@ -17,7 +17,7 @@ use super::{clock, exit_code, output, selection};
 /// Hide runs, with a reason
 #[derive(Args)]
 pub(super) struct RetractArguments {
-    /// Run ids, or at least their first four characters; `last` is the newest run
+    /// Run ids, or at least their first four characters; `last` is the newest run, or with --undo the newest retraction
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Reason; shown with the number of retracted runs
@@ -65,6 +65,12 @@ fn run_command(settings: &Settings, arguments: &RetractArguments) -> Result<u8, 
     let store = settings.store();
     let said = if arguments.undo {
         let standing = Retractions::load(&store)?;
+        if selector.ids == [selection::LAST_WORD] {
+            // The newest run that is shown was not retracted, so the word means the newest retraction.
+            if let Some(newest) = standing.standing.last() {
+                selector = newest.selector.clone();
+            }
+        }
         selector.ids = selector
             .ids
             .iter()

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{COST_PER_SOLVED, Direction, MetricKind, Unit};
-use crate::views::{Cell, Comparison, ComparisonRow, PairEvidence, PairVerdict, Role};
+use crate::views::{
+    Because, Cell, Comparison, ComparisonRow, Decision, PairEvidence, PairVerdict, Role,
+};
 
 use super::cell::TableCell;
 use super::table::{ReportTable, TableColumn};
@@ -123,7 +125,9 @@ impl ArmRows<'_> {
         } else {
             "p"
         };
-        table.add_filled_column(TableColumn::number(label), self.each(p));
+        // If cost or time decides, it is hidden after this.
+        let rank = u8::from(decisive_amount(self.comparison).is_some());
+        table.add_filled_column(TableColumn::number(label).rank(rank), self.each(p));
     }
 
     /// Adds a metric beside the deciding one, with amounts' ratios to the base.
@@ -132,6 +136,7 @@ impl ArmRows<'_> {
             return;
         }
         let rank = match row.metric.name.as_str() {
+            name if decisive_amount(self.comparison) == Some(name) => 0,
             "cost_usd" => 1,
             "duration_seconds" => 2,
             COST_PER_SOLVED => 3,
@@ -357,6 +362,23 @@ fn better_than_clauses(pairs: &[(usize, usize)], names: &[String]) -> Vec<String
             )
         })
         .collect()
+}
+
+/// Returns the key of the amount on which the decision rests, if it rests on one.
+fn decisive_amount(comparison: &Comparison) -> Option<&'static str> {
+    match comparison.decision.as_ref()? {
+        Decision::ChooseByPrice { .. } => Some("cost_usd"),
+        Decision::Ship { because, .. } => match because {
+            Because::BetterAndCheaper | Because::SameAndCheaper | Because::WorthMore => {
+                Some("cost_usd")
+            }
+            Because::SameAndFaster => Some("duration_seconds"),
+            Because::Better => None,
+        },
+        Decision::KeepEither { .. } | Decision::Measure { .. } | Decision::CannotSettle { .. } => {
+            None
+        }
+    }
 }
 
 #[cfg(test)]

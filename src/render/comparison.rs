@@ -55,6 +55,12 @@ pub fn annotated_table(comparison: &Comparison) -> ReportTable {
     table
 }
 
+/// Adds the items on which two arms differ to the table's notes.
+pub fn add_flips(table: &mut ReportTable, comparison: &Comparison) {
+    let labels = phrases::comparison_labels(comparison);
+    table.notes.extend(flip_notes(comparison, &labels));
+}
+
 /// Returns the notes on what may mislead, the most important first.
 fn first_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut notes: Vec<String> = comparability::warning_note(comparison, labels)
@@ -341,7 +347,12 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
             format!(
                 "{name}: {first} vs {second} ({}{})",
                 shared.unwrap_or_default(),
-                phrases::counts_each(*one, *other, "runs")
+                attempts_of_one_run(comparison)
+                    .filter(|_| (*one, *other) == (1, 1))
+                    .map_or_else(
+                        || phrases::counts_each(*one, *other, "runs"),
+                        |attempts| format!("1 run of {attempts} attempts each")
+                    )
             )
         }
         (_, runs) => {
@@ -356,6 +367,17 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
             )
         }
     }
+}
+
+/// Returns how often each of two runs tried each shared item, if both did so equally often and more than once.
+fn attempts_of_one_run(comparison: &Comparison) -> Option<u64> {
+    let shared = comparison.flips.as_ref()?.shared;
+    let cells = &comparison.primary_row()?.cells;
+    let total = cells.first()?.total?;
+    let is_equal = cells.iter().all(|cell| cell.total == Some(total));
+    (is_equal && shared > 0 && total % shared == 0)
+        .then(|| total / shared)
+        .filter(|attempts| *attempts > 1)
 }
 
 /// States the verdict for these items and the verdict for other clusters like these, if there is one.
@@ -405,6 +427,49 @@ fn spread_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     comparison.rows.iter().filter_map(note).collect()
 }
 
+/// Says on how many items each of two arms did better, and on which if they were asked for.
+fn flip_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let Some(flips) = &comparison.flips else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    let shared = phrases::count_with_noun(flips.shared, "items");
+    let by = if is_corrected(comparison) {
+        ", by the judge alone"
+    } else {
+        ""
+    };
+    let [both, first, second, neither, equal] = [
+        flips.both_passed,
+        flips.only_first,
+        flips.only_second,
+        flips.neither,
+        flips.equal_count(),
+    ]
+    .map(format::format_integer);
+    notes.push(if flips.by_rate {
+        format!("On {shared}{by}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
+    } else {
+        format!("On {shared}{by}: both passed {both}, only {} {first}, only {} {second}, neither {neither}.", labels[0], labels[1])
+    });
+    for (label, items) in flips.items.iter().flat_map(|items| {
+        [
+            (&labels[0], &items.only_first),
+            (&labels[1], &items.only_second),
+        ]
+    }) {
+        if !items.is_empty() {
+            let which = if flips.by_rate {
+                "Higher rate of"
+            } else {
+                "Only"
+            };
+            notes.push(format!("{which} {label}: {}.", items.join(", ")));
+        }
+    }
+    notes
+}
+
 /// Explains a comparison: methods, plans, second looks, flips and missing measurements.
 fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut more = Vec::new();
@@ -433,42 +498,7 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
         }
     }
     more.extend(details::second_looks(comparison));
-    if let Some(flips) = &comparison.flips {
-        let shared = phrases::count_with_noun(flips.shared, "items");
-        let by = if is_corrected(comparison) {
-            ", by the judge alone"
-        } else {
-            ""
-        };
-        let [both, first, second, neither, equal] = [
-            flips.both_passed,
-            flips.only_first,
-            flips.only_second,
-            flips.neither,
-            flips.equal_count(),
-        ]
-        .map(format::format_integer);
-        more.push(if flips.by_rate {
-            format!("On {shared}{by}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
-        } else {
-            format!("On {shared}{by}: both passed {both}, only {} {first}, only {} {second}, neither {neither}.", labels[0], labels[1])
-        });
-        for (label, items) in flips.items.iter().flat_map(|items| {
-            [
-                (&labels[0], &items.only_first),
-                (&labels[1], &items.only_second),
-            ]
-        }) {
-            if !items.is_empty() {
-                let which = if flips.by_rate {
-                    "Higher rate of"
-                } else {
-                    "Only"
-                };
-                more.push(format!("{which} {label}: {}.", items.join(", ")));
-            }
-        }
-    }
+    more.extend(flip_notes(comparison, labels));
     more.extend(phrases::judged_notes(comparison, labels));
     if !comparison.not_measured.is_empty() {
         more.push(format!(

@@ -202,6 +202,15 @@ pub fn money(usd: f64) -> String {
     }
 }
 
+/// Formats an estimated amount: from $10 on to two significant digits, `$1,200`.
+pub fn rough_money(usd: f64) -> String {
+    if usd < 10.0 {
+        return money(usd);
+    }
+    let step = 10f64.powf(usd.log10().floor() - 1.0);
+    format!("${}", fixed_decimals((usd / step).round() * step, 0))
+}
+
 /// Returns the decimals that show `digits` significant digits of a number below 1.
 #[expect(
     clippy::cast_possible_truncation,
@@ -521,6 +530,9 @@ mod tests {
         ] {
             assert_eq!(money(usd), text);
         }
+        assert_eq!(rough_money(1168.75), "$1,200");
+        assert_eq!(rough_money(10.0), "$10");
+        assert_eq!(rough_money(9.994), "$9.99");
         for (time, text) in [
             (754.0, "12m 34s"),
             (135.0, "2m 15s"),

@@ -398,6 +398,17 @@ fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
             phrases::first_three(&history.without_commit)
         ));
     }
+    if let Some(last) = history.days_of_several_commits.last() {
+        let others = history.days_of_several_commits.len() as u64 - 1;
+        let more = if others > 0 {
+            format!(" and {} more", phrases::count_with_noun(others, "days"))
+        } else {
+            String::new()
+        };
+        notes.push(format!(
+            "{last}{more}: runs of several commits are one point; `--by commit` shows each commit."
+        ));
+    }
     if history.undated > 0 {
         notes.push(format!(
             "{} of unknown time not shown.",

@@ -1,6 +1,6 @@
 //! The summary of a comparison in sentences.
 
-use crate::domain::{Direction, ItemKind, Metric};
+use crate::domain::{Direction, ItemKind, Metric, MetricKind};
 use crate::views::{
     Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost,
     PairEvidence, Test, Why,
@@ -252,6 +252,32 @@ fn fixed_reason(
                 quality(ahead)
             )
         })
+}
+
+/// Says what makes the results of two arms equal. `arms` is how many the table has.
+fn equal_reason(primary: &ComparisonRow, pair: [usize; 2], arms: usize) -> String {
+    let who = if arms > 2 {
+        "the leading arms"
+    } else {
+        "both arms"
+    };
+    let unit = primary
+        .evidence
+        .find_pair(pair[0], pair[1])
+        .map_or("item", |pair| singular_or_plural(1, pair.sizes.of));
+    let has = |share: f64| {
+        primary.metric.kind == MetricKind::Rate
+            && pair
+                .iter()
+                .all(|arm| primary.cells[*arm].value == Some(share))
+    };
+    if has(1.0) {
+        format!("{who} passed every {unit}")
+    } else if has(0.0) {
+        format!("{who} failed every {unit}")
+    } else {
+        format!("{who} have equal results")
+    }
 }
 
 /// Says how likely an arm is worth more: `worth more with 93%, at the declared exchange rate`.
@@ -527,7 +553,7 @@ pub fn decision_advice(
             };
             let each = if more.of == "runs" { " per arm" } else { "" };
             let mut price: Vec<String> = usd
-                .map(|usd| format!("about {}", format::money(usd)))
+                .map(|usd| format!("about {}", format::rough_money(usd)))
                 .into_iter()
                 .collect();
             price.extend(seconds.map(format::duration));
@@ -550,10 +576,7 @@ pub fn decision_advice(
                     .find_pair(one, other)
                     .and_then(|pair| verdicts::no_winner_reason(pair.verdict))
                     .unwrap_or_else(|| "an arm has no figure".to_owned()),
-                Why::Equal if comparison.arms.len() > 2 => {
-                    "the leading arms have equal results".to_owned()
-                }
-                Why::Equal => "both arms have equal results".to_owned(),
+                Why::Equal => equal_reason(primary, [one, other], names.len()),
                 Why::Fixed => fixed_reason(primary.evidence.find_pair(one, other), names, &quality),
                 Why::TooFewUnits if thin_for(one, other).is_some() => {
                     thin_for(one, other).unwrap_or_default()

@@ -174,7 +174,13 @@ fn units_short(pair: &PairEvidence) -> String {
 fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
     match obstacle {
         Obstacle::FewRuns if pair.sizes.pairs.is_some() => {
-            let runs = pair.sizes.runs.unwrap_or(1);
+            // Enough repeats, and too few runs: they are attempts within one run.
+            let repeats = pair.sizes.runs.unwrap_or(1);
+            let runs = if repeats < MIN_RUNS as u64 {
+                repeats
+            } else {
+                1
+            };
             phrases::counts_each(runs, runs, "runs")
         }
         Obstacle::FewRuns => phrases::counts_each(pair.sizes.first, pair.sizes.second, "runs"),
@@ -505,7 +511,9 @@ fn claim_evidence(
     if pair.p_adjusted.is_some() {
         parts.push(deciding_p_value(pair, evidence));
     }
-    if let Some(first) = pair.probability_first_better {
+    // Of equal arms, neither is ahead.
+    let is_ahead = pair.difference.is_none_or(|found| found.value != 0.0);
+    if let Some(first) = pair.probability_first_better.filter(|_| is_ahead) {
         parts.push(better_clause(first, &names[pair.first]));
     }
     let mut over = units_compared(pair);
@@ -905,6 +913,20 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
         .iter()
         .map(|arm| names[*arm].clone())
         .collect();
+    if let Some(ahead) = evidence.better_than_each() {
+        // Pairs and ranks are two promises: the first may be kept where the second is not.
+        let rivals: Vec<String> = evidence
+            .leading
+            .iter()
+            .filter(|arm| **arm != ahead)
+            .map(|arm| names[*arm].clone())
+            .collect();
+        return format!(
+            "{} is better than each other arm on {label}{adjusted}; if all ranks are to hold at once, {} may share the lead",
+            names[ahead],
+            phrases::join_some(&rivals)
+        );
+    }
     format!(
         "{} of {} arms share the lead on {label}: {}{adjusted}",
         leading.len(),
@@ -1050,7 +1072,7 @@ fn evidence_headline(
             format!("All {} arms", evidence.arms)
         };
         return Some(format!(
-            "{all} share the lead{first}: none is significantly worse than the first."
+            "{all} share the lead{first}: with all ranks at once, none is significantly worse than the first."
         ));
     }
     Some(format!(

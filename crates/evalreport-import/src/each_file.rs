@@ -40,8 +40,8 @@ type ReadIntoLedger<'r> = dyn for<'a> Fn(
 /// Imports each source, which is a file or several files. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
 /// with the number of further bytes read.
 ///
-/// A file that cannot be read is reported; the others are imported all the same. Returns an error only if writing to the store fails.
-/// Earlier files are imported then.
+/// If the disk does not give a file, it is reported and nothing is imported. A file whose content cannot be understood is reported; the
+/// others are imported all the same. Returns an error only if writing to the store fails. Earlier files are imported then.
 pub(super) fn import_files(
     reading: &FileImporter<'_>,
     store: &Store,
@@ -54,13 +54,29 @@ pub(super) fn import_files(
         dry_run: mode == ImportMode::DryRun,
         ..ImportReport::default()
     };
-    let mut taken = existing.clone();
-    let mut keys = BTreeSet::new();
+    let mut examined = Vec::new();
     for paths in sources {
+        match SourceFile::from_paths(paths) {
+            Ok(source) => examined.push(source),
+            Err(problem) => {
+                let file = problem.file.clone();
+                report
+                    .sources
+                    .push(SourceReport::unreadable(&file, problem));
+            }
+        }
+    }
+    if !report.sources.is_empty() {
+        return Ok(report);
+    }
+    let mut taken = existing.clone();
+    taken.begin_import(examined.iter().map(|source| source.sha256.as_str()));
+    let mut keys = BTreeSet::new();
+    for source in &examined {
         let source = import_source(
             reading,
             store,
-            paths,
+            source,
             (&mut taken, &mut keys),
             mode,
             progress,
@@ -84,19 +100,15 @@ pub(super) fn import_files(
 fn import_source(
     reading: &FileImporter<'_>,
     store: &Store,
-    paths: &[&Path],
+    source: &SourceFile,
     (taken, keys): (&mut StoredRuns, &mut BTreeSet<String>),
     mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
-    let source = match SourceFile::from_paths(paths) {
-        Ok(source) => source,
-        Err(problem) => {
-            let mut report = SourceReport::new(&problem.file);
-            report.problems.push(problem);
-            return Ok(report);
-        }
-    };
+    if let Some(problem) = source.emptiness() {
+        let file = problem.file.clone();
+        return Ok(SourceReport::unreadable(&file, problem));
+    }
     let mut report = SourceReport::new(&source.shown);
     if source.count_parts() > 1 {
         report.notes.push(format!(
@@ -104,7 +116,7 @@ fn import_source(
             source.count_parts()
         ));
     }
-    let key = (reading.key_of)(&source);
+    let key = (reading.key_of)(source);
     debug!(
         file = report.file,
         bytes = source.bytes,
@@ -131,7 +143,7 @@ fn import_source(
         } else {
             &mut |_| {}
         };
-        Ok(((reading.read)(&source, ledger, on_bytes, report)?, ()))
+        Ok(((reading.read)(source, ledger, on_bytes, report)?, ()))
     })?;
     if let Some((ledger, ())) = ledger {
         let provenance = (reading.provenance)(Provenance {
@@ -139,7 +151,7 @@ fn import_source(
             version: Some(reading.version),
             file: source.name.clone(),
             sha256: source.sha256.clone(),
-            together_with: taken.first_added(),
+            together_with: taken.together_with(),
             ..Provenance::default()
         });
         let runs = ledger.finish(&provenance, &mut report)?;

@@ -188,6 +188,14 @@ impl SourceReport {
         self.runs_restored.clear();
     }
 
+    /// Creates the report of a source that gives nothing.
+    pub(super) fn unreadable(file: &str, problem: Problem) -> Self {
+        Self {
+            problems: vec![problem],
+            ..Self::new(file)
+        }
+    }
+
     pub fn new(file: &str) -> Self {
         Self {
             file: file.to_owned(),

@@ -119,8 +119,14 @@ pub(super) fn unreadable_path(shown: String, error: &std::io::Error) -> Problem 
 }
 
 impl SourceFile {
-    /// Reads the file once to compute its digest.
+    /// Reads a file that is not empty once to compute its digest.
     pub fn from_path(path: &Path) -> Result<Self, Problem> {
+        let source = Self::examine(path)?;
+        source.emptiness().map_or(Ok(source), Err)
+    }
+
+    /// Reads the file once to compute its digest.
+    fn examine(path: &Path) -> Result<Self, Problem> {
         let shown = path.display().to_string();
         let problem = |message: String| Problem::in_file(shown.clone(), message);
         let metadata =
@@ -133,9 +139,6 @@ impl SourceFile {
         }
         let (sha256, bytes) =
             digest_file(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
-        if bytes == 0 {
-            return Err(problem("is empty".to_owned()));
-        }
         let name = path
             .file_name()
             .map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
@@ -149,13 +152,13 @@ impl SourceFile {
         })
     }
 
-    /// Reads each file once to compute its digest. Several files are parts of one source.
+    /// Reads each file once to compute its digest, and fails only if the disk does not give one. Several files are parts of one source.
     pub fn from_paths(paths: &[&Path]) -> Result<Self, Problem> {
         match paths {
-            [path] => Self::from_path(path),
+            [path] => Self::examine(path),
             paths => paths
                 .iter()
-                .map(|path| Self::from_path(path))
+                .map(|path| Self::examine(path))
                 .collect::<Result<Vec<_>, _>>()
                 .map(Self::from_parts),
         }
@@ -206,6 +209,13 @@ impl SourceFile {
     /// Returns where the source lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the problem of a file without content, if the source has one.
+    pub fn emptiness(&self) -> Option<Problem> {
+        let mut files = std::iter::once(self).chain(&self.parts);
+        let empty = files.find(|file| file.bytes == 0)?;
+        Some(Problem::in_file(&empty.shown, "is empty"))
     }
 
     /// Returns the number of files of a source of several. A single file has no parts.

@@ -13,6 +13,7 @@ use super::report::ReplacedRun;
 use super::run_content::{RunContent, StoredRecords};
 use super::run_visibility::RunVisibility;
 use super::session_figures::{SESSION_ID_TAG, named_sessions};
+use super::source::hex_digest;
 
 /// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +32,8 @@ pub struct StoredRuns {
     sessions: BTreeMap<RunId, Run>,
     /// First ids of the runs that count messages, by the message.
     counted: HashMap<u64, RunId>,
-    /// SHA-256 of the first file that this import added.
-    first_added: Option<String>,
+    /// What the sources of this import have in common; see [`Self::begin_import`].
+    together_with: Option<String>,
 }
 
 /// Time of a run without a name of its own.
@@ -281,9 +282,18 @@ impl StoredRuns {
         self.ids.insert(id);
     }
 
-    /// Returns the SHA-256 of the first file that this import added, or `None` if it has added nothing to a store yet.
-    pub(super) fn first_added(&self) -> Option<String> {
-        self.first_added.clone().filter(|_| self.keeps_places)
+    /// Notes the digests of all sources of an import. Their digest marks the runs that it adds as added together, and is the same if an import
+    /// that was cut short is repeated. A source alone, or in a cache, has no such mark.
+    pub(super) fn begin_import<'a>(&mut self, sources: impl Iterator<Item = &'a str>) {
+        let sources: BTreeSet<&[u8]> = sources.map(str::as_bytes).collect();
+        let sources: Vec<&[u8]> = sources.into_iter().collect();
+        self.together_with =
+            (self.keeps_places && sources.len() > 1).then(|| hex_digest(&sources, true));
+    }
+
+    /// Returns the mark of the current import; see [`Self::begin_import`].
+    pub(super) fn together_with(&self) -> Option<String> {
+        self.together_with.clone()
     }
 
     /// Adds the new runs of a source. Those that it replaces no longer count.
@@ -291,11 +301,6 @@ impl StoredRuns {
         for ReplacedRun { run, .. } in replaced {
             self.mark_replaced(run);
         }
-        let source = |run: &Run| Some(run.provenance.as_ref()?.sha256.clone());
-        self.first_added = self
-            .first_added
-            .take()
-            .or_else(|| runs.first().and_then(source));
         for run in runs {
             self.add_run(run, RunVisibility::Counts);
         }

@@ -24,8 +24,8 @@ pub(super) const VERSION: u32 = 6;
 /// Imports each file by the map, or all as one source if they are parts of the same runs. `existing` are the runs of the store; a run that
 /// grew or changed replaces its stored version. `progress` is called with the number of further bytes read.
 ///
-/// A file that cannot be read, or has no row that fits the map, is reported; the others are imported all the same. Returns an error only if
-/// writing to the store fails. Earlier files are imported then.
+/// If the disk does not give a file, it is reported and nothing is imported. A file without a row that fits the map is reported; the others
+/// are imported all the same. Returns an error only if writing to the store fails. Earlier files are imported then.
 pub fn import_table(
     store: &Store,
     files: &[impl AsRef<Path>],

@@ -1011,8 +1011,10 @@ impl MetricInputs<'_> {
                 .iter()
                 .filter(|(_, _, finding)| finding.difference.is_some())
         };
-        let are_items = found().next().is_some()
-            && found().all(|(_, _, finding)| finding.sizes.pairs.is_some());
+        let is_alone = arms.len() == 1 && cells[0].value.is_none();
+        let are_items = is_alone
+            || found().next().is_some()
+                && found().all(|(_, _, finding)| finding.sizes.pairs.is_some());
         if let Some(spending) = spending.filter(|_| are_items) {
             for (cell, spent) in cells.iter_mut().zip(&spending) {
                 *cell = Cell::from_items(

@@ -100,7 +100,7 @@ pub enum Why {
     Unlike,
     /// An arm has no figure.
     NoData,
-    /// No run varies and all are equal: this suite cannot separate the arms.
+    /// Both arms have equal results, in every run or on every item: this suite does not tell the arms apart.
     Equal,
     /// No run of either arm varies, and one arm is ahead: a fact of these items, which more runs do not change.
     Fixed,
@@ -539,8 +539,15 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
         needed.n > has(needed.of) && needed.n <= (MAX_TIMES * has(needed.of).max(1)).min(MAX_UNITS)
     };
     let Some(needed) = needed.filter(is_possible) else {
+        let is_equal = quality
+            .record
+            .is_some_and(|record| record.won + record.lost == 0);
         return Decision::CannotSettle {
-            why: Why::TooFewUnits,
+            why: if is_equal && data_shortage(quality).is_none() {
+                Why::Equal
+            } else {
+                Why::TooFewUnits
+            },
         };
     };
     // Data that were too thin for a test are no first look.

@@ -90,6 +90,22 @@ impl Evidence {
             .ok()
     }
 
+    /// Returns the arm that is better than each other arm it is compared with, pair by pair. `None` if no arm is. Unlike the winner, it need
+    /// not be first if all ranks are to hold at once.
+    pub fn better_than_each(&self) -> Option<usize> {
+        (0..self.ranks.len()).find(|arm| {
+            let mut own = self.pairs.iter().filter(|pair| {
+                (pair.first == *arm || pair.second == *arm)
+                    && !matches!(pair.verdict, PairVerdict::NoData { .. })
+            });
+            let mut others = 0;
+            own.all(|pair| {
+                others += 1;
+                pair.better_arm() == Some(*arm)
+            }) && others > 0
+        })
+    }
+
     /// Returns the distinct numbers of units of the pairs, ascending.
     pub fn unit_counts(&self) -> Vec<u64> {
         self.pairs

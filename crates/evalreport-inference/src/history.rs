@@ -197,6 +197,9 @@ pub struct History {
     /// Ids of runs without a commit, which a history by commit does not show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_commit: Vec<String>,
+    /// Days on which an arm has runs of several commits, which a history by day shows as one point. Ascending.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub days_of_several_commits: Vec<NaiveDate>,
     pub alpha: f64,
 }
 
@@ -655,6 +658,21 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
             .map(|git| git.rev.clone())
     }
 
+    /// Returns the days whose point has runs of several commits.
+    fn days_of_several_commits(&self) -> Vec<NaiveDate> {
+        let has_several = |runs: &NightArmRuns<'_>| {
+            let revisions = runs.rows.iter().filter_map(|row| row.run.git.as_ref());
+            let revisions: BTreeSet<&str> = revisions.map(|git| git.rev.as_str()).collect();
+            !self.by_commit && revisions.len() > 1
+        };
+        let nights = self.arms.iter().flat_map(|(_, nights)| nights);
+        let days: BTreeSet<NaiveDate> = nights
+            .filter(|(_, runs)| has_several(runs))
+            .map(|(date, _)| *date)
+            .collect();
+        days.into_iter().collect()
+    }
+
     /// Finds the items whose outcomes differ, and tells changes from flakiness.
     fn varying_items(&self, nights: &[(NaiveDate, NightArmRuns<'_>)]) -> VaryingItems {
         let mut outcomes = BTreeMap::<&ItemKey, Vec<(CoursePoint, NightOutcomes)>>::new();
@@ -806,6 +824,7 @@ pub(super) fn suite_history_of(
         HistoryPoints::Days => None,
         HistoryPoints::Commits { order, .. } => Some(*order),
     };
+    let days_of_several_commits = found.days_of_several_commits();
     let SuiteNights {
         undated,
         without_commit,
@@ -818,6 +837,7 @@ pub(super) fn suite_history_of(
         undated,
         commits,
         without_commit,
+        days_of_several_commits,
         alpha: policy.alpha,
     }
 }

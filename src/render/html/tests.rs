@@ -1145,6 +1145,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         undated: 1,
         commits: None,
         without_commit: Vec::new(),
+        days_of_several_commits: Vec::new(),
         alpha: 0.05,
     }
 }

@@ -83,7 +83,7 @@ use super::stored::{SourceFingerprint, StoredRuns};
 pub use destination::Destination;
 pub use format::ForeignFormat;
 use sink::ImportSink;
-use source::ForeignFileGroup;
+use source::{ForeignFileGroup, SourceDigest};
 pub use superseded_runs::superseded_runs;
 use walk::find_sources;
 pub(super) use walk::has_no_known_format;
@@ -91,7 +91,8 @@ pub(super) use walk::has_no_known_format;
 /// Imports the files and folders at the paths. `forced` names the format instead of recognising it. `progress` is called with the number of
 /// further bytes read.
 ///
-/// An unreadable source is reported; the others are imported all the same. Returns an error only if writing to the store fails.
+/// If the disk does not give a file, it is reported, and of the files beside bundles nothing is imported. A source whose content cannot be
+/// understood is reported; the others are imported all the same. Returns an error only if writing to the store fails.
 pub fn import_foreign(
     place: Destination<'_>,
     paths: &[impl AsRef<Path>],
@@ -134,17 +135,23 @@ pub fn import_foreign(
     report
         .sources
         .extend(walked.problems.into_iter().map(|problem| {
-            let mut unreadable = SourceReport::new(&problem.file);
-            unreadable.problems.push(problem);
-            unreadable
+            let file = problem.file.clone();
+            SourceReport::unreadable(&file, problem)
         }));
+    let (sources, unreadable) = examine_sources(walked.sources);
+    let is_stopped = matches!(place, Destination::Store(..)) && !unreadable.is_empty();
+    report.sources.extend(unreadable);
+    if is_stopped {
+        return Ok(report);
+    }
+    taken.begin_import(sources.iter().map(|(_, digest)| digest.sha256.as_str()));
     let mut keys = BTreeSet::new();
     let origins =
-        SourceOrigins::from_paths(walked.sources.iter().map(|source| Path::new(&source.shown)));
-    for source in &walked.sources {
+        SourceOrigins::from_paths(sources.iter().map(|(source, _)| Path::new(&source.shown)));
+    for (source, examined) in &sources {
         let (imported, runs) = import_source(
             place,
-            source,
+            (source, examined),
             names,
             (&taken, &origins),
             &mut keys,
@@ -168,6 +175,22 @@ pub fn import_foreign(
     Ok(report)
 }
 
+/// Computes the digest of each source. Also returns a report for each one that the disk does not give.
+fn examine_sources(
+    sources: Vec<ForeignFileGroup>,
+) -> (Vec<(ForeignFileGroup, SourceDigest)>, Vec<SourceReport>) {
+    let (mut examined, mut unreadable) = (Vec::new(), Vec::new());
+    for source in sources {
+        match source.digest_files() {
+            Ok(digest) => examined.push((source, digest)),
+            Err(problem) => {
+                unreadable.push(SourceReport::unreadable(&source.shown, problem));
+            }
+        }
+    }
+    (examined, unreadable)
+}
+
 fn report_kept_names(bundle: &str) -> SourceReport {
     let mut report = SourceReport::new(bundle);
     let problem = Problem::in_file(
@@ -182,7 +205,7 @@ fn report_kept_names(bundle: &str) -> SourceReport {
 
 fn import_source(
     place: Destination<'_>,
-    source: &ForeignFileGroup,
+    (source, examined): (&ForeignFileGroup, &SourceDigest),
     names: &NameOverrides,
     (taken, origins): (&StoredRuns, &SourceOrigins),
     keys: &mut BTreeSet<String>,
@@ -190,13 +213,6 @@ fn import_source(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(SourceReport, Vec<Run>), StoreError> {
     let mut report = SourceReport::new(&source.shown);
-    let examined = match source.digest_files() {
-        Ok(examined) => examined,
-        Err(problem) => {
-            report.problems.push(problem);
-            return Ok((report, Vec::new()));
-        }
-    };
     progress(examined.bytes);
     report.sha256 = Some(examined.sha256.clone());
     if examined.bytes == 0 {
@@ -270,7 +286,7 @@ fn import_source(
         version: Some(source.format.version()),
         file: source.name.clone(),
         sha256: examined.sha256.clone(),
-        together_with: taken.first_added(),
+        together_with: taken.together_with(),
         ..Provenance::default()
     };
     let runs = ledger.finish(&provenance, &mut report)?;

@@ -93,7 +93,7 @@ pub struct Provenance {
     /// A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// SHA-256 of the first file that the same import added, where that was another file.
+    /// SHA-256 over the digests of all files of the same import, where it had several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together_with: Option<String>,
     /// Version of the importer.
