@@ -1994,7 +1994,7 @@ class Provenance(_Provenance, total=False):
     place: Optional[str]
     # A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
     origin: Optional[str]
-    # SHA-256 of the first file that the same import added, where that was another file.
+    # SHA-256 over the digests of all files of the same import, where it had several.
     together_with: Optional[str]
     # Version of the importer.
     version: Optional[int]

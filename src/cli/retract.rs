@@ -17,7 +17,7 @@ use super::{clock, exit_code, output, selection};
 /// Hide runs, with a reason
 #[derive(Args)]
 pub(super) struct RetractArguments {
-    /// Run ids, or at least their first four characters; `last` is the newest run, or with --undo the newest retraction
+    /// Run ids, or at least their first four characters; `last` is the newest run, with --undo the newest retraction
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Reason; shown with the number of retracted runs

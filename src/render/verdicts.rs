@@ -387,6 +387,9 @@ fn correcting_labels(pair: &PairEvidence) -> Option<u64> {
 /// Describes the data behind a pair: `200 shared questions`, `200 shared questions, 60 labelled`, `48 of 50 tasks shared`, `3 runs each`.
 pub fn units_compared(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
+    if pair.test == Some(Test::PublishedErrors) {
+        return "by published standard errors".to_owned();
+    }
     let Some(pairs) = sizes.pairs else {
         return phrases::counts_each(sizes.first, sizes.second, sizes.of);
     };
@@ -805,6 +808,9 @@ fn test_name(test: Test) -> &'static str {
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
         Test::DeltaOnLogs => "delta method on logarithms over items",
+        Test::PublishedErrors => {
+            "z test of the published standard errors, unpaired: weaker evidence"
+        }
         Test::PredictionPowered => "judge's outcomes corrected by people's labels (PPI++)",
         Test::Permutation => "permutation test over runs",
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::ItemKind;
+use crate::domain::{ItemKind, natural_key};
 use crate::inference::{ArmRates, BetterArm, SharedItem, SuiteComparison};
 
 /// Counts of two arms on shared items. If an item has several outcomes of an arm, the counts compare pass rates by item: see `by_rate`.
@@ -106,6 +106,9 @@ pub(super) fn flipped_items(
             BetterArm::Both | BetterArm::Neither => {}
         }
     })?;
+    for names in [&mut items.only_first, &mut items.only_second] {
+        names.sort_by_cached_key(|name| natural_key(name));
+    }
     Some(items)
 }
 

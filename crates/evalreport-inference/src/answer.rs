@@ -36,6 +36,7 @@ use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
 use super::scores::{evaluators_of, newest_score_value, score_columns};
 use super::spending::{self, ItemSpending, RunPrice, SpendingKind};
 use super::texts::{ArmTexts, TextPairing};
+use super::unpaired::compare_published;
 use super::verdict::{DataSupport, Incomparable, Missing};
 
 /// The role of a metric.
@@ -1047,7 +1048,16 @@ impl MetricInputs<'_> {
         );
         unsettled.ranked = cells.iter().map(|cell| cell.value.is_some()).collect();
         for (first, second, finding) in &mut unsettled.findings {
-            finding.note_published(cells[*first].value.is_some() && cells[*second].value.is_some());
+            let of_pair = [&cells[*first], &cells[*second]];
+            finding.note_published(of_pair.iter().all(|cell| cell.value.is_some()));
+            let rates = of_pair.map(|cell| cell.estimate.as_ref());
+            if let (DataSupport::NoData(Missing::NoCounts), [Some(one), Some(other)]) =
+                (finding.support, rates)
+                && let Some(found) =
+                    compare_published(one, other, self.items.plural_word(), self.policy)
+            {
+                *finding = found;
+            }
         }
         UnadjustedMetric {
             cells,

@@ -36,6 +36,8 @@ pub enum Test {
     Permutation,
     /// Of a judge's outcomes corrected by people's labels of some items.
     PredictionPowered,
+    /// Of two published rates: the normal distribution, with their published standard errors.
+    PublishedErrors,
 }
 
 /// The scale of a difference.

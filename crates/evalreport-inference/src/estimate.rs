@@ -658,6 +658,7 @@ fn rate_from_reported(rows: &[&RunRow]) -> Option<Estimate> {
                 method,
                 n,
                 n_of,
+                standard_error: error.filter(|_| method == Method::StatedError),
                 ..base
             })
         }

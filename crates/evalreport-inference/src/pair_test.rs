@@ -156,7 +156,8 @@ impl PairFinding {
             | Test::WelchOnLogs
             | Test::DeltaOnLogs
             | Test::Permutation
-            | Test::PredictionPowered => {
+            | Test::PredictionPowered
+            | Test::PublishedErrors => {
                 return None;
             }
         };

@@ -6,6 +6,7 @@ use crate::stats::{
 };
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
+use super::estimate::{Estimate, Method};
 use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
 use super::policy::{
     Design, EQUAL_SHARE_TOLERANCE, MAX_UNSHARED_ITEMS, MIN_ITEMS, MIN_RUNS, Policy,
@@ -95,6 +96,49 @@ pub(super) fn compare_counts(
     let p = fisher_exact(passed_a, total_a, passed_b, total_b).unwrap_or(1.0);
     finding.set_p_value(Test::FisherExact, p, obstacle);
     finding
+}
+
+/// Compares two published rates by their published standard errors, as independent samples. `None` if one has no error. A source that does not
+/// say how many items it has is taken to have as many as give its error.
+pub(super) fn compare_published(
+    one: &Estimate,
+    other: &Estimate,
+    word: &'static str,
+    policy: &Policy,
+) -> Option<PairFinding> {
+    let [error_a, error_b] = [one, other].map(|rate| {
+        rate.standard_error
+            .filter(|error| rate.method == Method::StatedError && *error > 0.0)
+    });
+    let error = error_a?.hypot(error_b?);
+    let [items_a, items_b] = [one, other].map(items_behind);
+    let sizes = Sizes {
+        first: items_a,
+        second: items_b,
+        of: word,
+        ..Sizes::default()
+    };
+    let mut finding = shares_finding((one.value, items_a), (other.value, items_b), sizes);
+    // What more items would show is not known of a published error.
+    finding.plan = None;
+    let value = one.value - other.value;
+    let half = stats::normal_quantile(f64::midpoint(1.0, policy.confidence())).ok()? * error;
+    let interval = Interval::new(value - half, value + half)?.clipped_to(-1.0, 1.0);
+    finding.difference = Some(share_difference(value, Some(interval)));
+    let p = stats::normal_two_sided(value / error);
+    finding.set_p_value(Test::PublishedErrors, p, few_items(&finding.sizes));
+    Some(finding)
+}
+
+/// Returns the number of items of a published rate: as published, or as many as give its standard error.
+fn items_behind(rate: &Estimate) -> u64 {
+    if rate.n_of != "runs" {
+        return rate.n;
+    }
+    let variance = rate.value * (1.0 - rate.value);
+    let error = rate.standard_error.unwrap_or(f64::INFINITY);
+    // No sample that anybody publishes comes near the limit.
+    (variance / (error * error)).round().clamp(1.0, 1e9) as u64
 }
 
 pub(super) fn few_items(sizes: &Sizes) -> Option<Obstacle> {

@@ -55,9 +55,19 @@ pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool 
         .chain(row_ids(look))
         .collect();
     let is_counted = find_counts(look).is_some();
-    let is_single =
-        look.is_unique(&dated) || is_counted && suite_category(look, &columns).is_some();
+    let is_single = look.is_unique(&dated)
+        || is_counted && suite_category(look, &columns).is_some()
+        || are_boards(look, &dated);
     !has_items && is_single && (is_counted || !find_rates(look).is_empty())
+}
+
+/// Returns whether each of several files is a board of several arms, with one row each.
+fn are_boards(look: &ExaminedTable<'_>, arms: &[&ColumnSummary]) -> bool {
+    let files = place_columns(look);
+    let in_file: Vec<&ColumnSummary> = arms.iter().copied().chain(files.iter().copied()).collect();
+    !files.is_empty()
+        && look.rows.len() >= 2 * look.count_rows(&files).len()
+        && look.is_unique(&in_file)
 }
 
 /// Returns the category that tells the rows of an arm apart: each is a suite with its own counts.
@@ -477,12 +487,6 @@ pub(super) fn draft_run_table(
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
-            if is_headline_of(&draft, counted.as_ref()) && total.is_none() {
-                notes.push(format!(
-                    "assumed: `{}` is a published figure; without the number of items behind it there is no test",
-                    column.name
-                ));
-            }
             let n = total
                 .filter(|_| counted.is_none())
                 .map_or_else(String::new, |total| {
@@ -495,13 +499,26 @@ pub(super) fn draft_run_table(
                 })
                 .first()
                 .copied();
-            let error =
-                error
-                    .filter(|_| draft.scores.is_empty())
-                    .map_or_else(String::new, |error| {
-                        used.push(error);
-                        format!(", standard_error: {}", quote_yaml(&error.name))
-                    });
+            let error = error.filter(|_| draft.scores.is_empty());
+            if is_headline_of(&draft, counted.as_ref()) && total.is_none() {
+                let test = error.map_or_else(
+                    || "without the number of items behind it there is no test".to_owned(),
+                    |error| {
+                        format!(
+                            "`{}` is its standard error, which tests differences",
+                            error.name
+                        )
+                    },
+                );
+                notes.push(format!(
+                    "assumed: `{}` is a published figure; {test}",
+                    column.name
+                ));
+            }
+            let error = error.map_or_else(String::new, |error| {
+                used.push(error);
+                format!(", standard_error: {}", quote_yaml(&error.name))
+            });
             let is_headline = is_headline_of(&draft, counted.as_ref());
             // The parts of a figure that sums them up decide nothing.
             let direction = if !is_headline && side.is_none() && has_no_titles {
