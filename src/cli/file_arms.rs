@@ -227,8 +227,13 @@ pub(super) fn decide_arms(
         (true, _) => "; the folder in place of the files makes them runs of these arms",
     };
     decided.note = Some(format!(
-        "note: the files have the same {} and the same items, so each file is an arm: {}{pooled}",
+        "note: the files have the same {}{}, so each file is an arm: {}{pooled}",
         if are_several { "arms" } else { "arm" },
+        if have_items(&held[0]) {
+            " and the same items"
+        } else {
+            ""
+        },
         labels
             .iter()
             .map(|label| escape_invisible(label))
@@ -314,14 +319,20 @@ fn group_by_arm<'w>(file: &ReadFile<'w>) -> RunsByArm<'w> {
     arms
 }
 
-/// Returns whether two files hold the same arms, each with at least half of the items in common, and no item with another text.
+/// Returns whether two files hold the same arms, each with at least half of the items in common, and no item with another text. Two boards of
+/// several arms need no items.
 fn hold_same_arms(warehouse: &Warehouse, first: &RunsByArm<'_>, other: &RunsByArm<'_>) -> bool {
+    let are_boards = first.len() > 1 && !have_items(first) && !have_items(other);
     first.len() == other.len()
         && first.iter().all(|(key, rows)| {
             other
                 .get(key)
-                .is_some_and(|other| share_items(warehouse, rows, other))
+                .is_some_and(|other| are_boards || share_items(warehouse, rows, other))
         })
+}
+
+fn have_items(arms: &RunsByArm<'_>) -> bool {
+    arms.values().flatten().any(|row| row.items.is_some())
 }
 
 /// Returns whether the runs share at least half of the items of the side that has fewer.

@@ -592,6 +592,7 @@ pub fn method_name(method: Method) -> &'static str {
         Method::RatioOfTotals => "total cost over solved items",
         Method::GeometricMean => "geometric mean, with the t interval of the logarithms",
         Method::StatedError => "published by the source, with its standard error",
+        Method::StatedCount => "published by the source, Wilson interval over its number of items",
         Method::Stated => "published by the source, without counts",
         Method::PredictionPowered => {
             "judge's outcomes corrected by people's labels (PPI++, stratified by verdict)"

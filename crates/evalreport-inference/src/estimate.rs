@@ -47,6 +47,8 @@ pub enum Method {
     GeometricMean,
     /// The source's own standard error.
     StatedError,
+    /// Wilson's interval of a published share of a published number of items.
+    StatedCount,
     /// A published figure, without counts or error.
     Stated,
     /// A judge's outcomes corrected by people's labels of some items: prediction-powered inference.
@@ -643,13 +645,16 @@ fn rate_from_reported(rows: &[&RunRow]) -> Option<Estimate> {
                 .filter(|error| *error > 0.0)
                 .zip(normal)
                 .map(|(error, quantile)| quantile * error);
-            let interval = half
+            let by_error = half
                 .and_then(|half| Interval::new(value - half, value + half))
                 .map(|interval| interval.clipped_to(0.0, 1.0));
-            let method = if interval.is_some() {
-                Method::StatedError
-            } else {
-                Method::Stated
+            let by_count = n
+                .filter(|n| *n > 0)
+                .and_then(|n| effective_interval(*value, n as f64, CONFIDENCE).ok());
+            let (interval, method) = match (by_error, by_count) {
+                (Some(interval), _) => (Some(interval), Method::StatedError),
+                (None, Some(interval)) => (Some(interval), Method::StatedCount),
+                (None, None) => (None, Method::Stated),
             };
             let (n, n_of) = n.map_or((1, "runs"), |n| (n, "items"));
             Some(Estimate {
@@ -705,6 +710,9 @@ impl Estimate {
 
     /// Returns whether the figure is a published one.
     pub fn is_reported(&self) -> bool {
-        matches!(self.method, Method::Stated | Method::StatedError)
+        matches!(
+            self.method,
+            Method::Stated | Method::StatedError | Method::StatedCount
+        )
     }
 }

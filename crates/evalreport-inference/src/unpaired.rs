@@ -106,11 +106,6 @@ pub(super) fn compare_published(
     word: &'static str,
     policy: &Policy,
 ) -> Option<PairFinding> {
-    let [error_a, error_b] = [one, other].map(|rate| {
-        rate.standard_error
-            .filter(|error| rate.method == Method::StatedError && *error > 0.0)
-    });
-    let error = error_a?.hypot(error_b?);
     let [items_a, items_b] = [one, other].map(items_behind);
     let sizes = Sizes {
         first: items_a,
@@ -118,6 +113,29 @@ pub(super) fn compare_published(
         of: word,
         ..Sizes::default()
     };
+    if [one, other]
+        .iter()
+        .all(|rate| rate.method == Method::StatedCount)
+    {
+        let [passed_a, passed_b] =
+            [(one, items_a), (other, items_b)].map(|(rate, items)| passed_of(rate.value, items));
+        return Some(compare_counts(
+            (passed_a, items_a),
+            (passed_b, items_b),
+            sizes,
+            policy,
+        ));
+    }
+    let [error_a, error_b] =
+        [(one, items_a), (other, items_b)].map(|(rate, items)| match rate.method {
+            Method::StatedError => rate.standard_error,
+            Method::StatedCount => Some((rate.value * (1.0 - rate.value) / items as f64).sqrt()),
+            _ => None,
+        });
+    let error = error_a?.hypot(error_b?);
+    if error <= 0.0 {
+        return None;
+    }
     let mut finding = shares_finding((one.value, items_a), (other.value, items_b), sizes);
     // What more items would show is not known of a published error.
     finding.plan = None;
@@ -130,7 +148,22 @@ pub(super) fn compare_published(
     Some(finding)
 }
 
+/// Returns the number of passed items of a published rate.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count is between 0 and the count"
+)]
+fn passed_of(rate: f64, items: u64) -> u64 {
+    (rate.clamp(0.0, 1.0) * items as f64).round() as u64
+}
+
 /// Returns the number of items of a published rate: as published, or as many as give its standard error.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is cut to a range of counts"
+)]
 fn items_behind(rate: &Estimate) -> u64 {
     if rate.n_of != "runs" {
         return rate.n;

@@ -587,6 +587,18 @@ impl<'l> RepeatColumns<'l> {
                 return Ok(found);
             }
         }
+        // A date that several items share is that of their run.
+        let is_date = |column: &ColumnSummary| {
+            matches!(column.kind, ValueKind::Times(_)) && 2 * column.values.len() <= look.rows.len()
+        };
+        if let Some(column) = look
+            .best_columns(SuggestedRole::Time, 2, is_date)
+            .into_iter()
+            .find(|column| look.is_unique(&key(&[column], item)))
+        {
+            found.run = key(&[column], &[]);
+            return Ok(found);
+        }
         // Item numbers may start again in each category.
         let categories = look.best_columns(SuggestedRole::Category, 2, |column| {
             is_free(column) && column.may_name()

@@ -15,8 +15,11 @@ use super::words::{SuggestedRole, split_title};
 /// Returns whether the rows are runs with published figures.
 pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool {
     let columns = arms.columns();
-    if columns.is_empty() || look.hints.item.is_some() || look.hints.passed.is_some() {
+    if look.hints.item.is_some() || look.hints.passed.is_some() {
         return false;
+    }
+    if columns.is_empty() {
+        return are_nights(look);
     }
     // Several columns of outcomes side by side are items, even if a figure sums them up.
     let sides = look
@@ -59,6 +62,20 @@ pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool 
         || is_counted && suite_category(look, &columns).is_some()
         || are_boards(look, &dated);
     !has_items && is_single && (is_counted || !find_rates(look).is_empty())
+}
+
+/// Returns whether the rows are counts of one arm at different times.
+fn are_nights(look: &ExaminedTable<'_>) -> bool {
+    let is_time = |column: &ColumnSummary| {
+        column.filled == look.rows.len() && matches!(column.kind, ValueKind::Times(_))
+    };
+    let times = look.best_columns(SuggestedRole::Time, 2, is_time);
+    look.rows.len() > 1
+        && find_counts(look).is_some()
+        && look
+            .best_columns(SuggestedRole::Item, 2, ColumnSummary::may_name)
+            .is_empty()
+        && times.iter().any(|time| look.is_unique(&[*time]))
 }
 
 /// Returns whether each of several files is a board of several arms, with one row each.
