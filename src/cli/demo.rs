@@ -5,6 +5,7 @@ use std::fs;
 use clap::Args;
 
 use crate::config::ProjectConfig;
+use crate::render::terminal;
 use crate::warehouse::DisplayNames;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
@@ -69,9 +70,9 @@ fn run_command(settings: &Settings, arguments: &DemoArguments) -> Result<u8, Com
     let code = compare::run_command(&own, &compared)?;
     own.release_cache();
     if settings.format == Format::Table {
-        output::print_text(
-            "\nThese answers are made up. Compare your own: evalreport FILE, for example a table with the columns question, prompt and passed.\n",
-        )?;
+        let next = "These answers are made up. Compare your own: evalreport FILE, for example a table with the columns question, prompt and passed.";
+        let next = terminal::wrap_sentences(&[next.to_owned()], settings.style);
+        output::print_text(&format!("\n{next}"))?;
     }
     Ok(code)
 }

@@ -210,6 +210,9 @@ pub fn metrics_table(comparison: &Comparison, labels: &[String]) -> ReportTable 
             each(&difference_cell),
         );
     }
+    if labels.len() > 2 {
+        add_differences_to_base(comparison, &mut table);
+    }
     if let [_] = labels {
         let interval = |row: &ComparisonRow| {
             phrases::cell_interval(&row.metric, &row.cells[0], comparison.confidence)
@@ -271,6 +274,44 @@ fn arm_value_cell(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> T
     TableCell {
         is_unknown: cell.value.is_none() && cell.total.is_none(),
         ..shown
+    }
+}
+
+/// Adds each of several arms' differences to the base, for programs: the arm minus the base, or over it.
+fn add_differences_to_base(comparison: &Comparison, table: &mut ReportTable) {
+    let Some(base) = comparison.base_arm() else {
+        return;
+    };
+    let rows = &comparison.rows;
+    let number = TableCell::for_programs([Datum::from(base as u64 + 1)]);
+    table.add_filled_column(
+        TableColumn::for_programs(["base"]),
+        rows.iter().map(|_| number.clone()).collect::<Vec<_>>(),
+    );
+    for arm in 0..comparison.arms.len() {
+        let keys = [
+            "difference",
+            "difference_ci95_low",
+            "difference_ci95_high",
+            "p_adjusted",
+        ]
+        .map(|key| format!("{key}_{}", arm + 1));
+        let cell = |row: &ComparisonRow| {
+            let pair = row.evidence.find_pair(arm, base).filter(|_| arm != base);
+            let pair = pair.map(|pair| pair.seen_from(arm));
+            let found = pair.as_ref().and_then(|pair| pair.difference);
+            let [low, high] = Datum::interval_ends(found.and_then(|found| found.interval));
+            TableCell::for_programs([
+                found.map(|found| found.value).into(),
+                low,
+                high,
+                pair.and_then(|pair| pair.p_adjusted).into(),
+            ])
+        };
+        table.add_filled_column(
+            TableColumn::for_programs(keys),
+            rows.iter().map(cell).collect::<Vec<_>>(),
+        );
     }
 }
 

@@ -83,6 +83,8 @@ pub(super) struct RunFieldMap {
     pub error: Option<MappedField>,
     pub agent: Option<MappedField>,
     pub suite_version: Option<MappedField>,
+    /// The revision of what was run.
+    pub commit: Option<MappedField>,
     pub tags: BTreeMap<String, MappedField>,
 }
 

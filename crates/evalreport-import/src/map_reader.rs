@@ -284,6 +284,7 @@ impl<'s> MapReader<'s> {
         let lines_generated = optional("lines_generated");
         let status = optional("status");
         let error = optional("error");
+        let commit = optional("commit");
         let (timestamp, timestamp_format) = self.read_timestamp(&mut fields);
         let duration_seconds = self.read_with_unit(&mut fields, "duration_seconds");
         let cost_usd = self.read_with_unit(&mut fields, "cost_usd");
@@ -356,6 +357,7 @@ impl<'s> MapReader<'s> {
             error,
             agent,
             suite_version,
+            commit,
             tags,
         })
     }

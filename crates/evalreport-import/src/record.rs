@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::domain::{
-    ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord,
+    Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord,
     StatedFigure, Unit, is_system_setting,
 };
 use crate::results::Store;
@@ -137,6 +137,11 @@ pub(super) fn read_run(
     run.lines_generated = whole(&fields.lines_generated)?;
     run.agent = text(&fields.agent)?;
     run.suite_version = text(&fields.suite_version)?;
+    run.git = text(&fields.commit)?.map(|rev| Git {
+        rev,
+        branch: None,
+        dirty: false,
+    });
     run.error = text(&fields.error)?;
     if let Some(counts) = &fields.counts
         && let Some((passed, total)) = read_pass_counts(counts, row)?
@@ -229,6 +234,7 @@ pub(super) fn has_run_figures(map: &TableMap) -> bool {
         &run.error,
         &run.agent,
         &run.suite_version,
+        &run.commit,
     ];
     figures.iter().any(|field| field.is_some())
         || !run.tags.is_empty()
@@ -274,6 +280,10 @@ pub(super) fn merge_runs(known: &mut Run, other: Run) -> Result<(), Refused> {
         suite_version,
         error
     );
+    if known.git.is_some() && other.git.is_some() && known.git != other.git {
+        return Err(differs("commit"));
+    }
+    known.git = known.git.take().or(other.git);
     known.timestamp = known.timestamp.max(other.timestamp);
     known.tags.extend(other.tags);
     if known.scores.is_empty() {

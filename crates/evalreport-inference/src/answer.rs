@@ -17,12 +17,13 @@ use super::board_noise;
 use super::cached_runs::set_cached_runs_aside;
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
-use super::comparison::{PairEvidence, Sizes};
+use super::comparison::{PairEvidence, Scale, Sizes};
 use super::condition_effect::{
     ConditionEffect, condition_effects, effects_over_all_nights, lower_grades,
 };
 use super::copied_items::{ItemCopies, cluster_copies};
 use super::decision::{self, Decision, DecisionInputs, UnitPrice};
+use super::estimate::reported_rates;
 use super::exclusions::{ExcludedItem, exclude_items};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary, settle_secondary};
 use super::figures::{Figure, RunNumbers, run_cost, run_duration, run_tokens, summarise_figures};
@@ -36,7 +37,7 @@ use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
 use super::scores::{evaluators_of, newest_score_value, score_columns};
 use super::spending::{self, ItemSpending, RunPrice, SpendingKind};
 use super::texts::{ArmTexts, TextPairing};
-use super::unpaired::compare_published;
+use super::unpaired::{compare_published, compare_run_means};
 use super::verdict::{DataSupport, Incomparable, Missing};
 
 /// The role of a metric.
@@ -1031,6 +1032,16 @@ impl MetricInputs<'_> {
         }
     }
 
+    /// Compares the published rates of two arms' runs. `None` if an arm has a single run.
+    fn compare_published_runs(&self, first: usize, second: usize) -> Option<PairFinding> {
+        let [one, other] = [first, second].map(|arm| -> Vec<f64> {
+            let rates = reported_rates(&self.group.arms[arm].counted);
+            rates.into_iter().map(|(rate, ..)| rate).collect()
+        });
+        (one.len().min(other.len()) > 1)
+            .then(|| compare_run_means(&one, &other, Scale::Share, self.policy))
+    }
+
     /// Compares the pass rates. The cells have no figures over runs yet.
     fn pass_rate_metric(&self) -> UnadjustedMetric {
         let metric = pass_rate_metric(self.items.kind, self.policy);
@@ -1055,6 +1066,7 @@ impl MetricInputs<'_> {
                 (finding.support, rates)
                 && let Some(found) =
                     compare_published(one, other, self.items.plural_word(), self.policy)
+                        .or_else(|| self.compare_published_runs(*first, *second))
             {
                 *finding = found;
             }

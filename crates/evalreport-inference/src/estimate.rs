@@ -617,20 +617,22 @@ fn rate_from_counts(rows: &[&RunRow], items: &SuiteItems, unit: Design) -> Optio
     Some(estimate)
 }
 
+/// Returns the runs' published rates, each with its standard error and number of items, if these are published.
+pub(super) fn reported_rates(rows: &[&RunRow]) -> Vec<(f64, Option<f64>, Option<u64>)> {
+    let rate = |row: &&RunRow| {
+        let named = |score: &&crate::domain::ScoreRecord| {
+            matches!(score.metric.as_str(), "accuracy" | "pass_rate")
+                && score.unit == Unit::Fraction
+        };
+        let score = latest_revision(row.run.scores.iter().filter(named), |score| score.revision)?;
+        Some((score.value?, score.standard_error, score.n))
+    };
+    rows.iter().filter_map(rate).collect()
+}
+
 /// Averages the runs' published rates. The published standard error of a single run gives an interval.
 fn rate_from_reported(rows: &[&RunRow]) -> Option<Estimate> {
-    let scores: Vec<_> = rows
-        .iter()
-        .filter_map(|row| {
-            let named = |score: &&crate::domain::ScoreRecord| {
-                matches!(score.metric.as_str(), "accuracy" | "pass_rate")
-                    && score.unit == Unit::Fraction
-            };
-            let score =
-                latest_revision(row.run.scores.iter().filter(named), |score| score.revision)?;
-            Some((score.value?, score.standard_error, score.n))
-        })
-        .collect();
+    let scores = reported_rates(rows);
     let missing = (rows.len() - scores.len()) as u64;
     let base = Estimate {
         method: Method::Stated,

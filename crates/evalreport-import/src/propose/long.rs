@@ -93,11 +93,18 @@ pub(super) fn draft_outcome_table(
         draft
             .item
             .extend(evaluator.map(|column| ("evaluator", quote_yaml(&column.name))));
-        if !repeats.run.is_empty() {
-            draft.run.push((
-                "identity",
-                yaml_list(repeats.run.iter().map(|column| &column.name)),
-            ));
+        if !repeats.run.is_empty() || repeats.day.is_some() {
+            let names = repeats.run.iter().map(|column| quote_yaml(&column.name));
+            let day = repeats.day.map(|time| {
+                let name = quote_yaml(&time.name);
+                format!(
+                    "{{regex: {{column: {name}, pattern: '^(\\d{{4}}-\\d\\d-\\d\\d)', group: 1}}}}"
+                )
+            });
+            let fields: Vec<String> = names.chain(day).collect();
+            draft
+                .run
+                .push(("identity", format!("[{}]", fields.join(", "))));
         }
         draft.run.extend(
             repeats
@@ -491,6 +498,8 @@ struct RepeatColumns<'l> {
     run: Vec<&'l ColumnSummary>,
     index: Option<&'l ColumnSummary>,
     attempt: Option<String>,
+    /// Times whose day tells runs apart.
+    day: Option<&'l ColumnSummary>,
 }
 
 impl<'l> RepeatColumns<'l> {
@@ -597,6 +606,17 @@ impl<'l> RepeatColumns<'l> {
             .find(|column| look.is_unique(&key(&[column], item)))
         {
             found.run = key(&[column], &[]);
+            return Ok(found);
+        }
+        // Times of rows, of which each item has one a day.
+        let is_moment = |column: &ColumnSummary| column.kind == ValueKind::Times(None);
+        let times = look.best_columns(SuggestedRole::Time, 2, is_moment);
+        if let Some(column) = times
+            .into_iter()
+            .find(|column| look.is_unique_by_day(&key(&[], item), column))
+        {
+            found.run = key(&[], &[]);
+            found.day = Some(column);
             return Ok(found);
         }
         // Item numbers may start again in each category.

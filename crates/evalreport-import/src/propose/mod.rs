@@ -498,6 +498,9 @@ fn read_filled(
             let mut inner = ExaminedTable::new(&unfolded.sample, hints);
             inner.attempts = unfolded.are_tries.then(|| unfolded.draft.value.clone());
             let draft = match unfolded.are {
+                WideKind::Attempts if runs::are_side_by_side(&inner) => {
+                    runs::draft_run_table(&mut inner, Some(unfolded.are), suite)?
+                }
                 are if unfolded.are_rates => runs::draft_run_table(&mut inner, Some(are), suite)?,
                 WideKind::Suites => runs::draft_run_table(&mut inner, Some(unfolded.are), suite)?,
                 WideKind::Approaches | WideKind::Items | WideKind::Attempts => {

@@ -10,6 +10,7 @@ use super::measures::{metric_name, score_direction, write_spread, write_timestam
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, parse_fraction, read_number, strip_spread};
 use super::table_sample::{ExaminedTable, MappingQuestion, WideKind, cell_text};
+use super::wide::unfold_repeats;
 use super::words::{SuggestedRole, split_title};
 
 /// Returns whether the rows are runs with published figures.
@@ -20,6 +21,10 @@ pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool 
     }
     if columns.is_empty() {
         return are_nights(look);
+    }
+    // Runs side by side are turned into rows first.
+    if look.hints.wide.is_none() && unfold_repeats(look).is_some() {
+        return false;
     }
     // Several columns of outcomes side by side are items, even if a figure sums them up.
     let sides = look
@@ -56,12 +61,42 @@ pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool 
         .chain(look.best_columns(SuggestedRole::Time, 2, ColumnSummary::may_name))
         .chain(look.best_columns(SuggestedRole::Run, 2, ColumnSummary::may_name))
         .chain(row_ids(look))
+        .chain(counters(look))
         .collect();
     let is_counted = find_counts(look).is_some();
     let is_single = look.is_unique(&dated)
         || is_counted && suite_category(look, &columns).is_some()
         || are_boards(look, &dated);
     !has_items && is_single && (is_counted || !find_rates(look).is_empty())
+}
+
+/// Returns whether rows that were side by side as repeats are runs with published figures: no column names items.
+pub(super) fn are_side_by_side(look: &ExaminedTable<'_>) -> bool {
+    let Ok(arms) = ArmColumns::from_table(look, &[]) else {
+        return false;
+    };
+    let columns = arms.columns();
+    let named: Vec<_> = columns.iter().copied().chain(counters(look)).collect();
+    let is_score =
+        |column: &ColumnSummary| column.numbers().is_some_and(|numbers| !numbers.are_whole);
+    !columns.is_empty()
+        && look.find_column("score").is_some_and(is_score)
+        && look.is_unique(&named)
+        && look
+            .best_columns(SuggestedRole::Item, 2, ColumnSummary::may_name)
+            .is_empty()
+}
+
+/// Returns the columns that count the runs of an arm: seeds and trials.
+fn counters<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
+    let is_counter = |column: &ColumnSummary| {
+        column.filled == look.rows.len()
+            && column.numbers().is_some_and(|numbers| numbers.are_whole)
+    };
+    [SuggestedRole::Seed, SuggestedRole::Attempt]
+        .into_iter()
+        .flat_map(|role| look.best_columns(role, 2, is_counter))
+        .collect()
 }
 
 /// Returns whether the rows are counts of one arm at different times.
@@ -75,7 +110,25 @@ fn are_nights(look: &ExaminedTable<'_>) -> bool {
         && look
             .best_columns(SuggestedRole::Item, 2, ColumnSummary::may_name)
             .is_empty()
-        && times.iter().any(|time| look.is_unique(&[*time]))
+        && times.iter().any(|time| {
+            let moment: Vec<_> = [*time].into_iter().chain(find_commit(look)).collect();
+            look.is_unique(&moment)
+        })
+}
+
+/// Finds the column with the revisions of what was run.
+fn find_commit<'l>(look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
+    let is_revision = |text: &String| {
+        (7..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let is_commit = |column: &&ColumnSummary| {
+        let words = split_title(&column.name);
+        let is_named = words
+            .iter()
+            .any(|word| matches!(word.as_str(), "commit" | "sha"));
+        is_named && column.values.keys().all(is_revision)
+    };
+    look.summary.columns.iter().find(is_commit)
 }
 
 /// Returns whether each of several files is a board of several arms, with one row each.
@@ -518,8 +571,16 @@ pub(super) fn draft_run_table(
                 .copied();
             let error = error.filter(|_| draft.scores.is_empty());
             if is_headline_of(&draft, counted.as_ref()) && total.is_none() {
+                let is_repeated = !look.is_unique(&arms.columns());
                 let test = error.map_or_else(
-                    || "without the number of items behind it there is no test".to_owned(),
+                    || {
+                        if is_repeated {
+                            "the runs of an arm tell how it varies"
+                        } else {
+                            "without the number of items behind it there is no test"
+                        }
+                        .to_owned()
+                    },
                     |error| {
                         format!(
                             "`{}` is its standard error, which tests differences",
@@ -573,6 +634,11 @@ pub(super) fn draft_run_table(
             used.push(column);
             draft.run.extend(write_timestamp(column, &mut notes));
         }
+        let commit = find_commit(look).filter(|column| !column.is_among(&used));
+        if let Some(column) = commit {
+            used.push(column);
+            draft.run.push(("commit", quote_yaml(&column.name)));
+        }
         let mut identity = arms.columns();
         if !look.is_unique(&identity) {
             let named = look
@@ -580,13 +646,27 @@ pub(super) fn draft_run_table(
                 .into_iter()
                 .chain(look.best_columns(SuggestedRole::Time, 2, ColumnSummary::may_name));
             let is_whole = |column: &&ColumnSummary| column.filled == look.rows.len();
-            let more = row_ids(look)
+            let tells_apart = |column: &&ColumnSummary| {
+                let own: Vec<_> = identity.iter().copied().chain([*column]).collect();
+                look.is_unique(&own)
+            };
+            let known: Vec<&ColumnSummary> = row_ids(look)
                 .into_iter()
                 .chain(named)
+                .chain(counters(look))
                 .chain(place_columns(look))
-                .find(is_whole);
+                .filter(is_whole)
+                .collect();
+            let more = known
+                .iter()
+                .copied()
+                .find(tells_apart)
+                .or(known.first().copied());
             used.extend(more);
             identity.extend(more);
+            if !look.is_unique(&identity) {
+                identity.extend(commit);
+            }
         }
         if identity.len() > arms.columns().len() {
             draft.run.push((

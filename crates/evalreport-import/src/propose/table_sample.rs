@@ -1,6 +1,6 @@
 //! A table while it is examined: its columns, its rows, and the user's hints.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::domain::split_shell_words;
 
@@ -404,6 +404,23 @@ impl<'a> ExaminedTable<'a> {
         self.count_rows(columns).values().all(|count| *count == 1)
     }
 
+    /// Returns whether no two rows of a day have the same values in the columns, and the times are of several days with several rows.
+    pub fn is_unique_by_day(&self, columns: &[&ColumnSummary], time: &ColumnSummary) -> bool {
+        let mut seen = HashSet::new();
+        let mut days = HashSet::new();
+        let are_own = self.rows.iter().all(|row| {
+            let day = cell_text(row, time).and_then(day_of_time);
+            match (row_key(row, columns), day) {
+                (Some(key), Some(day)) => {
+                    days.insert(day);
+                    seen.insert((key, day))
+                }
+                _ => false,
+            }
+        });
+        are_own && days.len() > 1 && 2 * days.len() <= self.rows.len()
+    }
+
     /// Returns whether the first columns determine the second.
     pub fn determines(&self, first: &[&ColumnSummary], second: &ColumnSummary) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
@@ -414,6 +431,16 @@ impl<'a> ExaminedTable<'a> {
                 _ => true,
             })
     }
+}
+
+/// Returns the day with which a time begins, such as `2026-03-01`.
+fn day_of_time(text: &str) -> Option<&str> {
+    let day = text.get(..10)?;
+    let is_fit = |(place, letter): (usize, u8)| match place {
+        4 | 7 => letter == b'-',
+        _ => letter.is_ascii_digit(),
+    };
+    day.bytes().enumerate().all(is_fit).then_some(day)
 }
 
 /// Returns a row's values in the columns, or `None` if one is missing.

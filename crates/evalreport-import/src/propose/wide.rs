@@ -59,6 +59,10 @@ pub(super) fn unfold_wide_table(
     {
         return Ok(Some(found));
     }
+    // Beside the expected yes and no, the yes and no of a model are its answers, not its outcomes.
+    if let Some(found) = unfold_answers(look, has_arms, &ValueKind::Outcomes) {
+        return Ok(Some(found));
+    }
     // A cost or a time of an approach, such as `nova (s)`, is no outcome of it.
     let is_other =
         |column: &ColumnSummary| is_attribute(&column.name) || is_arm_usage(&column.name);
@@ -160,7 +164,7 @@ pub(super) fn unfold_wide_table(
         (columns, are_outcomes)
     };
     if columns.len() < 2 {
-        return Ok(unfold_answers(look, has_arms));
+        return Ok(unfold_answers(look, has_arms, &ValueKind::Text));
     }
     let labels: Vec<&ColumnSummary> = look
         .summary
@@ -323,12 +327,16 @@ fn rows_are_suites(look: &ExaminedTable<'_>, labels: &[&ColumnSummary]) -> bool 
     })
 }
 
-/// Finds the answers of several approaches beside the expected one. An answer is one of the expected ones, and some are wrong.
-fn unfold_answers(look: &ExaminedTable<'_>, has_arms: bool) -> Option<UnfoldedTable> {
+/// Finds the answers of several approaches, of a kind, beside the expected one. An answer is one of the expected ones, and some are wrong.
+fn unfold_answers(
+    look: &ExaminedTable<'_>,
+    has_arms: bool,
+    kind: &ValueKind,
+) -> Option<UnfoldedTable> {
     const MAX_CHOICES: usize = 12;
     const ANSWER_COLUMN: &str = "response";
     let is_choice = |column: &ColumnSummary| {
-        (2..=MAX_CHOICES).contains(&column.values.len()) && column.kind == ValueKind::Text
+        (2..=MAX_CHOICES).contains(&column.values.len()) && column.kind == *kind
     };
     let expected = look.best_columns(SuggestedRole::Expected, 2, |column| {
         is_choice(column) && !is_around(column)
@@ -336,24 +344,32 @@ fn unfold_answers(look: &ExaminedTable<'_>, has_arms: bool) -> Option<UnfoldedTa
     let [expected] = expected.as_slice() else {
         return None;
     };
+    let count_right = |column: &ColumnSummary| {
+        let rows = look.rows.iter();
+        rows.filter(|row| row[column.place] == row[expected.place])
+            .count()
+    };
     let is_answer = |column: &&ColumnSummary| {
-        let same = look
-            .rows
+        let tells_otherwise = column
+            .roles
             .iter()
-            .filter(|row| row[column.place] == row[expected.place])
-            .count();
+            .any(|(role, clarity)| *clarity >= 2 && *role != SuggestedRole::Answer);
         !is_around(column)
             && column.name != expected.name
-            && column.kind == ValueKind::Text
-            && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+            && column.kind == *kind
+            && !tells_otherwise
+            && !is_attribute(&column.name)
             && column
                 .values
                 .keys()
                 .all(|answer| expected.values.contains_key(answer))
-            && (1..look.rows.len()).contains(&same)
+            && count_right(column) > 0
     };
     let columns: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_answer).collect();
-    if has_arms || look.hints.wide.is_some() || columns.len() < 2 {
+    let are_some_wrong = columns
+        .iter()
+        .any(|column| count_right(column) < look.rows.len());
+    if has_arms || look.hints.wide.is_some() || columns.len() < 2 || !are_some_wrong {
         return None;
     }
     let groups: Vec<(String, BTreeMap<String, String>)> = columns
@@ -682,7 +698,7 @@ fn unfold_groups(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
 }
 
 /// Finds columns with repeats of the same approach: `run 1`, `run 2`, or `passed_1`, `passed_2`.
-fn unfold_repeats(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
+pub(super) fn unfold_repeats(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
     const COUNTER_WORDS: [&str; 18] = [
         "run",
         "seed",

@@ -145,7 +145,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Total,
         &[
             "total", "n", "n_total", "total_count", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
-            "num_questions", "instances", "total_tasks", "total_questions", "visitors", "impressions", "exposures", "attempts", "trials", "tries", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
+            "num_questions", "num_tests", "n_tests", "num_examples", "n_examples", "examples", "num_items", "n_items", "num_cases", "n_cases", "instances", "total_tasks", "total_questions", "visitors", "impressions", "exposures", "attempts", "trials", "tries", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
             "totale", "totaal",
         ],
     ),
@@ -191,11 +191,11 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     ),
     (
         SuggestedRole::Expected,
-        &["expected", "expected_output", "expected_answer", "gold", "gold_answer", "target", "reference", "ground_truth", "groundtruth", "correct_answer", "label", "truth", "solution", "answer_key", "answer", "losung", "soll", "erwartet", "attendu", "esperado", "esperada", "atteso", "oczekiwane", "标准答案"],
+        &["expected", "expected_output", "expected_answer", "gold", "gold_answer", "target", "reference", "ground_truth", "groundtruth", "correct_answer", "label", "labels", "human_label", "gold_label", "true_label", "y_true", "actual", "truth", "solution", "answer_key", "answer", "losung", "soll", "erwartet", "attendu", "esperado", "esperada", "atteso", "oczekiwane", "标准答案"],
     ),
     (
         SuggestedRole::Answer,
-        &["answer", "prediction", "pred", "predicted", "predicted_answer", "response", "output", "given", "model_answer", "model_output", "completion", "generated", "reply", "antwort", "ist", "vorhersage", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "回答", "答案"],
+        &["answer", "prediction", "pred", "y_pred", "predicted", "predicted_answer", "response", "output", "given", "model_answer", "model_output", "completion", "generated", "reply", "antwort", "ist", "vorhersage", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "回答", "答案"],
     ),
     (SuggestedRole::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "justification", "critique", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
     (SuggestedRole::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
