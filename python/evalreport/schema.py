@@ -1586,6 +1586,19 @@ class UndatedArm(TypedDict):
     is_all: bool
 
 
+class UnlistedFailures(TypedDict):
+    """A figure of a new report that its tests do not show."""
+
+    suite: str
+    approach: str
+    model: str
+    # `failures` or `errors`.
+    figure: str
+    # As the report counts them; then as its tests show.
+    stated: int
+    listed: int
+
+
 class OutdatedArm(TypedDict):
     """An arm of the new runs without a run of the judged suite version, so that no rule applies to it."""
 
@@ -1707,6 +1720,8 @@ class GateAnswer(_GateAnswer, total=False):
     unfinished: List[UnfinishedArm]
     # With a moving baseline: arms some of whose runs have no time.
     undated: List[UndatedArm]
+    # New reports that count more failures or errors than their tests show.
+    unlisted: List[UnlistedFailures]
     # Arms that no check covers, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
     # Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.

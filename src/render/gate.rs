@@ -8,7 +8,7 @@ use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
     AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures,
     NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
-    UnfinishedArm,
+    UnfinishedArm, UnlistedFailures,
 };
 
 use super::cell::{Datum, TableCell};
@@ -126,6 +126,7 @@ pub(super) fn list_caveats(report: &GateReport) -> Vec<String> {
     notes.extend(earlier_arm_lines(&report.earlier));
     notes.extend(report.unfinished.iter().map(unfinished_arm_line));
     notes.extend(report.undated.iter().map(undated_arm_sentence));
+    notes.extend(report.unlisted.iter().map(unlisted_failures_sentence));
     notes.extend(outdated_arm_lines(&report.outdated));
     notes.extend(accepted_baseline_notes(report));
     if report
@@ -248,6 +249,17 @@ pub(super) fn absent_arm_lines(arms: &[AbsentArm]) -> Vec<String> {
     arms.iter().map(line).collect()
 }
 
+/// Says what a report counts as failed and does not list: `app: the report counts 3 under failures, and its tests show 0.`
+fn unlisted_failures_sentence(one: &UnlistedFailures) -> String {
+    format!(
+        "{}: the report counts {} under {}, and its tests show {}.",
+        phrases::arm_on_suite(&one.suite, &one.arm),
+        format::format_integer(one.stated),
+        one.figure,
+        format::format_integer(one.listed)
+    )
+}
+
 /// Says that runs without a time are not judged, or leave nothing to judge.
 fn undated_arm_sentence(one: &UndatedArm) -> String {
     if one.is_all {
@@ -258,12 +270,15 @@ fn undated_arm_sentence(one: &UndatedArm) -> String {
         );
     }
     let (verb, them) = if one.runs == 1 {
-        ("has", "It is taken for the oldest, and is")
+        ("has", "it is the newest. Give it as a file, or retract it")
     } else {
-        ("have", "They are taken for the oldest, and are")
+        (
+            "have",
+            "they are the newest. Give them as files, or retract them",
+        )
     };
     format!(
-        "{}: {} {verb} no time. {them} not judged.",
+        "{}: {} {verb} no time, so nobody knows whether {them}.",
         phrases::arm_on_suite(&one.suite, &one.arm),
         phrases::count_with_noun(one.runs, "runs")
     )
@@ -728,7 +743,8 @@ fn explain_basis(check: &GateCheck) -> String {
         Basis::StillOpen => "No night since shows that it is repaired".to_owned(),
         Basis::NotFinished => "The newest run did not finish".to_owned(),
         Basis::NotRun => "It has been away for longer than ever before".to_owned(),
-        Basis::NoTime => "The runs have no time, so none is the newest".to_owned(),
+        Basis::NoTime => "Runs without a time may be the newest".to_owned(),
+        Basis::Unlisted => "The report counts failures that none of its tests shows".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => {
             "The interval alone is inconclusive; all nights since the baseline together are not"

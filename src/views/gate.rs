@@ -82,8 +82,10 @@ pub enum Basis {
     NotFinished,
     /// The arm has been away for longer than ever before, by the days on which another arm ran.
     NotRun,
-    /// The arm's runs have no time, so nobody knows which is the newest.
+    /// Runs of the arm have no time, so nobody knows which is the newest.
     NoTime,
+    /// The new report counts more failures or errors than its tests show.
+    Unlisted,
 }
 
 /// One rule applied to one arm.
@@ -203,6 +205,19 @@ pub struct UndatedArm {
     pub is_all: bool,
 }
 
+/// A figure of a new report that its tests do not show.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct UnlistedFailures {
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    /// `failures` or `errors`.
+    pub figure: String,
+    /// As the report counts them; then as its tests show.
+    pub stated: u64,
+    pub listed: u64,
+}
+
 /// Why an arm of the new runs lost items against its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LostItems {
@@ -239,6 +254,9 @@ pub struct GateReport {
     /// With a moving baseline: arms some of whose runs have no time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undated: Vec<UndatedArm>,
+    /// New reports that count more failures or errors than their tests show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<UnlistedFailures>,
     /// Arms that no check covers, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
@@ -304,6 +322,7 @@ pub fn check_gate(
         earlier: find_earlier_arms(warehouse, groups),
         unfinished: find_unfinished_arms(warehouse, newest_versions(groups)),
         undated: find_undated_arms(groups),
+        unlisted: find_unlisted_failures(groups),
         outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
@@ -790,6 +809,10 @@ fn deciding_check(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
 
 /// Applies what is not there to a check: under the rule against new failures it is a regression, and no other rule can pass.
 fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> GateCheck {
+    // Whoever accepted the night accepted what it lost.
+    if check.basis == Basis::Accepted {
+        return check;
+    }
     let is_about_failures = check.rule == Ask::NoNewFailures;
     let Some(gap) = looked.deciding_gap(is_about_failures, allowed) else {
         return check;
@@ -817,7 +840,7 @@ fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> G
     }
 }
 
-/// Takes a pass from an arm whose newest night is not there: older runs were judged.
+/// Takes a pass from an arm whose newest night is not there, or not all there.
 fn without_newest_night(check: GateCheck, report: &GateReport, allows_removed: bool) -> GateCheck {
     let is_own = |suite: &str, arm: &Arm| (suite, arm) == (check.suite.as_str(), &check.arm);
     let is_lost =
@@ -839,9 +862,15 @@ fn without_newest_night(check: GateCheck, report: &GateReport, allows_removed: b
     } else if report
         .undated
         .iter()
-        .any(|one| one.is_all && is_own(&one.suite, &one.arm))
+        .any(|one| is_own(&one.suite, &one.arm))
     {
         (Ruling::Inconclusive, Basis::NoTime)
+    } else if report
+        .unlisted
+        .iter()
+        .any(|one| is_own(&one.suite, &one.arm))
+    {
+        (Ruling::Inconclusive, Basis::Unlisted)
     } else {
         return check;
     };
@@ -938,6 +967,40 @@ fn find_earlier_arms(warehouse: &Warehouse, groups: &[BaselineComparison<'_>]) -
             }
         })
         .collect()
+}
+
+/// Returns what the newest reports count as failed and do not list.
+fn find_unlisted_failures(groups: &[BaselineComparison<'_>]) -> Vec<UnlistedFailures> {
+    let of_arm = |held: &BaselineComparison<'_>, head: usize| -> Vec<UnlistedFailures> {
+        let rows = held.runs_of_night(head, held.night_count(head) - 1);
+        let figures = rows.iter().flat_map(|row| &row.run.stated);
+        figures
+            .filter(|figure| matches!(figure.name.as_str(), "failures" | "errors"))
+            .filter_map(|figure| {
+                let listed = figure.recomputed.filter(|listed| *listed < figure.value)?;
+                Some(UnlistedFailures {
+                    suite: held.suite.clone(),
+                    arm: held.head[head].arm.clone(),
+                    figure: figure.name.clone(),
+                    stated: whole(figure.value),
+                    listed: whole(listed),
+                })
+            })
+            .collect()
+    };
+    newest_versions(groups)
+        .flat_map(|held| (0..held.head.len()).flat_map(move |head| of_arm(held, head)))
+        .collect()
+}
+
+/// Returns a count that a report states as a number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a report's counts are whole and not negative"
+)]
+fn whole(count: f64) -> u64 {
+    count as u64
 }
 
 /// Returns the arms of a moving baseline some of whose runs have no time.
@@ -1539,7 +1602,8 @@ fn further_units_needed(
         | Basis::UnknownErrors
         | Basis::NotFinished
         | Basis::NotRun
-        | Basis::NoTime => return None,
+        | Basis::NoTime
+        | Basis::Unlisted => return None,
     };
     wanted
         .checked_sub(have)

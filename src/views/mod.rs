@@ -98,7 +98,7 @@ pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MAX_LISTED};
 pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{
     AbsentArm, Basis, EarlierArm, GateCheck, GateReport, LostItems, OutdatedArm, UndatedArm,
-    UnknownItem, check_gate, move_baselines,
+    UnknownItem, UnlistedFailures, check_gate, move_baselines,
 };
 pub use gate_accept::{OpenArm, open_arms};
 pub use gate_costs::GateCost;

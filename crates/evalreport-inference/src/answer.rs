@@ -17,7 +17,7 @@ use super::board_noise;
 use super::cached_runs::set_cached_runs_aside;
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
-use super::comparison::{PairEvidence, Scale, Sizes};
+use super::comparison::{PairEvidence, Sizes};
 use super::condition_effect::{
     ConditionEffect, condition_effects, effects_over_all_nights, lower_grades,
 };
@@ -37,7 +37,7 @@ use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
 use super::scores::{evaluators_of, newest_score_value, score_columns};
 use super::spending::{self, ItemSpending, RunPrice, SpendingKind};
 use super::texts::{ArmTexts, TextPairing};
-use super::unpaired::{compare_published, compare_run_means};
+use super::unpaired::compare_published;
 use super::verdict::{DataSupport, Incomparable, Missing};
 
 /// The role of a metric.
@@ -1032,14 +1032,11 @@ impl MetricInputs<'_> {
         }
     }
 
-    /// Compares the published rates of two arms' runs. `None` if an arm has a single run.
-    fn compare_published_runs(&self, first: usize, second: usize) -> Option<PairFinding> {
-        let [one, other] = [first, second].map(|arm| -> Vec<f64> {
-            let rates = reported_rates(&self.group.arms[arm].counted);
-            rates.into_iter().map(|(rate, ..)| rate).collect()
-        });
-        (one.len().min(other.len()) > 1)
-            .then(|| compare_run_means(&one, &other, Scale::Share, self.policy))
+    /// Compares the published rates of two arms' runs, if a test can be made of them.
+    fn compare_published(&self, first: usize, second: usize) -> Option<PairFinding> {
+        let [one, other] = [first, second].map(|arm| reported_rates(&self.group.arms[arm].counted));
+        let words = (self.items.plural_word(), self.group.suite.as_str());
+        compare_published(&one, &other, words, self.policy)
     }
 
     /// Compares the pass rates. The cells have no figures over runs yet.
@@ -1061,12 +1058,8 @@ impl MetricInputs<'_> {
         for (first, second, finding) in &mut unsettled.findings {
             let of_pair = [&cells[*first], &cells[*second]];
             finding.note_published(of_pair.iter().all(|cell| cell.value.is_some()));
-            let rates = of_pair.map(|cell| cell.estimate.as_ref());
-            if let (DataSupport::NoData(Missing::NoCounts), [Some(one), Some(other)]) =
-                (finding.support, rates)
-                && let Some(found) =
-                    compare_published(one, other, self.items.plural_word(), self.policy)
-                        .or_else(|| self.compare_published_runs(*first, *second))
+            if let DataSupport::NoData(Missing::NoCounts) = finding.support
+                && let Some(found) = self.compare_published(*first, *second)
             {
                 *finding = found;
             }

@@ -19,6 +19,7 @@ use super::sample::{
     ArmOutcomes, ArmRates, RunSums, RunValueMatrix, SuiteItems, is_column_marked, label_columns,
     passed_items_of_run, sum_runs,
 };
+use super::unpaired::PublishedRate;
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
 const MAX_SUMMED: u64 = 1_000_000;
@@ -618,7 +619,7 @@ fn rate_from_counts(rows: &[&RunRow], items: &SuiteItems, unit: Design) -> Optio
 }
 
 /// Returns the runs' published rates, each with its standard error and number of items, if these are published.
-pub(super) fn reported_rates(rows: &[&RunRow]) -> Vec<(f64, Option<f64>, Option<u64>)> {
+pub(super) fn reported_rates(rows: &[&RunRow]) -> Vec<PublishedRate> {
     let rate = |row: &&RunRow| {
         let named = |score: &&crate::domain::ScoreRecord| {
             matches!(score.metric.as_str(), "accuracy" | "pass_rate")

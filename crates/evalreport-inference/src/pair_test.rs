@@ -406,7 +406,7 @@ impl PowerPlan {
 const UNITS_FOR_T: u64 = 2;
 
 /// Returns the smallest two-sided p-value of flipping this number of signs.
-fn smallest_flip(units: u64) -> f64 {
+pub(super) fn smallest_flip(units: u64) -> f64 {
     0.5f64.powi(i32::try_from(units).unwrap_or(i32::MAX).saturating_sub(1))
 }
 

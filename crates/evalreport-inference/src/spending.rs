@@ -9,7 +9,7 @@ use super::estimate::{Estimate, Method, run_counts};
 use super::figures::run_cost;
 use super::item_scores::ItemScores;
 use super::numbers::AMOUNT_ROUNDING;
-use super::pair_test::{DataPrecision, PairFinding};
+use super::pair_test::{DataPrecision, PairFinding, smallest_flip};
 use super::paired::{ArmValues, SharedItemPair};
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::sample::{ArmOutcomes, SuiteItems};
@@ -184,6 +184,7 @@ pub(super) fn compare_over_items(
                 interval,
             });
     }
+    settle_equal_ratios(&mut finding, &own, &others);
     super::numbers::doubt_if_totals_disagree(&mut finding, &own, &others);
     if one.censored + other.censored > 0 {
         finding.mark_censored();
@@ -196,6 +197,38 @@ pub(super) fn compare_over_items(
     }
     Some(finding)
 }
+
+/// Gives a finding an interval and a p-value if the two arms' amounts have the same ratio on every item: a spread of nothing is no lack of data.
+fn settle_equal_ratios(finding: &mut PairFinding, own: &[f64], others: &[f64]) {
+    let Some(found) = finding.difference.filter(|found| {
+        found.interval.is_none()
+            && found.scale == Scale::Ratio
+            && finding.design == Design::Items
+            && own.len() >= MIN_ITEMS
+    }) else {
+        return;
+    };
+    let is_same = |(own, other): (&f64, &f64)| {
+        (own / other / found.value - 1.0).abs() <= EQUAL_RATIO_TOLERANCE
+    };
+    if !own.iter().zip(others).all(is_same) {
+        return;
+    }
+    finding.difference = Some(Difference {
+        interval: Interval::new(found.value, found.value),
+        ..found
+    });
+    let is_one = (found.value - 1.0).abs() <= EQUAL_RATIO_TOLERANCE;
+    let p = if is_one {
+        1.0
+    } else {
+        smallest_flip(own.len() as u64)
+    };
+    finding.set_p_value(Test::SignFlip, p, None);
+}
+
+/// Relative tolerance of ratios that are equal but for rounding.
+const EQUAL_RATIO_TOLERANCE: f64 = 1e-9;
 
 /// Compares two arms' cost per solved item on shared items: the ratio of total cost over solved items, by the delta method on its logarithm
 /// with Student's quantile over items. Returns `None` if costs are not known by item, or if an arm solved nothing.

@@ -6,7 +6,6 @@ use crate::stats::{
 };
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
-use super::estimate::{Estimate, Method};
 use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
 use super::policy::{
     Design, EQUAL_SHARE_TOLERANCE, MAX_UNSHARED_ITEMS, MIN_ITEMS, MIN_RUNS, Policy,
@@ -98,48 +97,67 @@ pub(super) fn compare_counts(
     finding
 }
 
-/// Compares two published rates by their published standard errors, as independent samples. `None` if one has no error. A source that does not
-/// say how many items it has is taken to have as many as give its error.
+/// A run's published rate, with its standard error and number of items, if these are published.
+pub(super) type PublishedRate = (f64, Option<f64>, Option<u64>);
+
+/// Compares the published rates of two arms' runs, as independent samples: by their numbers of items, else by their standard errors, else over
+/// runs. `None` if none of these are known of both.
 pub(super) fn compare_published(
-    one: &Estimate,
-    other: &Estimate,
+    one: &[PublishedRate],
+    other: &[PublishedRate],
+    (word, suite): (&'static str, &str),
+    policy: &Policy,
+) -> Option<PairFinding> {
+    if let (Some(one), Some(other)) = (published_counts(one), published_counts(other)) {
+        let [one, other] = [one, other].map(ArmRates::Counts);
+        return Some(compare_totals(&one, &other, word, suite, policy));
+    }
+    by_published_errors(one, other, word, policy).or_else(|| {
+        let [one, other] = [one, other]
+            .map(|rates| -> Vec<f64> { rates.iter().map(|(rate, ..)| *rate).collect() });
+        let is_repeated = one.len().min(other.len()) > 1;
+        is_repeated.then(|| compare_run_means(&one, &other, Scale::Share, policy))
+    })
+}
+
+/// Returns each run's passed and all items, if every run has its number of items and no other error.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count is between 0 and the count"
+)]
+fn published_counts(rates: &[PublishedRate]) -> Option<Vec<(u64, u64)>> {
+    let count = |(rate, error, items): &PublishedRate| {
+        let items = items.filter(|items| error.is_none() && *items > 0)?;
+        Some(((rate.clamp(0.0, 1.0) * items as f64).round() as u64, items))
+    };
+    rates.iter().map(count).collect::<Option<Vec<_>>>()
+}
+
+/// Compares published rates by their standard errors. A source that does not say how many items it has is taken to have as many as give its
+/// error.
+fn by_published_errors(
+    one: &[PublishedRate],
+    other: &[PublishedRate],
     word: &'static str,
     policy: &Policy,
 ) -> Option<PairFinding> {
-    let [items_a, items_b] = [one, other].map(items_behind);
+    let [(rate_a, error_a, items_a), (rate_b, error_b, items_b)] =
+        [mean_with_error(one)?, mean_with_error(other)?];
+    let error = error_a.hypot(error_b);
+    if error <= 0.0 {
+        return None;
+    }
     let sizes = Sizes {
         first: items_a,
         second: items_b,
         of: word,
         ..Sizes::default()
     };
-    if [one, other]
-        .iter()
-        .all(|rate| rate.method == Method::StatedCount)
-    {
-        let [passed_a, passed_b] =
-            [(one, items_a), (other, items_b)].map(|(rate, items)| passed_of(rate.value, items));
-        return Some(compare_counts(
-            (passed_a, items_a),
-            (passed_b, items_b),
-            sizes,
-            policy,
-        ));
-    }
-    let [error_a, error_b] =
-        [(one, items_a), (other, items_b)].map(|(rate, items)| match rate.method {
-            Method::StatedError => rate.standard_error,
-            Method::StatedCount => Some((rate.value * (1.0 - rate.value) / items as f64).sqrt()),
-            _ => None,
-        });
-    let error = error_a?.hypot(error_b?);
-    if error <= 0.0 {
-        return None;
-    }
-    let mut finding = shares_finding((one.value, items_a), (other.value, items_b), sizes);
+    let mut finding = shares_finding((rate_a, items_a), (rate_b, items_b), sizes);
     // What more items would show is not known of a published error.
     finding.plan = None;
-    let value = one.value - other.value;
+    let value = rate_a - rate_b;
     let half = stats::normal_quantile(f64::midpoint(1.0, policy.confidence())).ok()? * error;
     let interval = Interval::new(value - half, value + half)?.clipped_to(-1.0, 1.0);
     finding.difference = Some(share_difference(value, Some(interval)));
@@ -148,30 +166,28 @@ pub(super) fn compare_published(
     Some(finding)
 }
 
-/// Returns the number of passed items of a published rate.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a count is between 0 and the count"
-)]
-fn passed_of(rate: f64, items: u64) -> u64 {
-    (rate.clamp(0.0, 1.0) * items as f64).round() as u64
-}
-
-/// Returns the number of items of a published rate: as published, or as many as give its standard error.
+/// Returns the mean of runs' rates, its standard error and the number of items behind a run.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the number is cut to a range of counts"
 )]
-fn items_behind(rate: &Estimate) -> u64 {
-    if rate.n_of != "runs" {
-        return rate.n;
-    }
-    let variance = rate.value * (1.0 - rate.value);
-    let error = rate.standard_error.unwrap_or(f64::INFINITY);
-    // No sample that anybody publishes comes near the limit.
-    (variance / (error * error)).round().clamp(1.0, 1e9) as u64
+fn mean_with_error(rates: &[PublishedRate]) -> Option<(f64, f64, u64)> {
+    let runs = rates.len() as f64;
+    let variance = |(rate, error, items): &PublishedRate| match (error, items) {
+        (Some(error), _) => Some(error * error),
+        (None, Some(items)) if *items > 0 => Some(rate * (1.0 - rate) / *items as f64),
+        _ => None,
+    };
+    let variances: Vec<f64> = rates.iter().map(variance).collect::<Option<_>>()?;
+    let mean = rates.iter().map(|(rate, ..)| rate).sum::<f64>() / runs;
+    let of_run = variances.iter().sum::<f64>() / runs;
+    let stated = rates.iter().filter_map(|(_, _, items)| *items).max();
+    let items = stated.unwrap_or_else(|| {
+        // No sample that anybody publishes comes near the limit.
+        (mean * (1.0 - mean) / of_run).round().clamp(1.0, 1e9) as u64
+    });
+    (runs > 0.0).then_some((mean, (of_run / runs).sqrt(), items))
 }
 
 pub(super) fn few_items(sizes: &Sizes) -> Option<Obstacle> {

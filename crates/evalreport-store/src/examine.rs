@@ -106,18 +106,14 @@ pub fn examine_store(store: &Store) -> StoreExamination {
         }
         examination.runs += runs.len();
         let known: BTreeMap<RunId, &Run> = runs.iter().map(|run| (run.id.clone(), run)).collect();
-        match &pair.items {
-            Some(items) => check_items(
+        if let Some(items) = &pair.items {
+            check_items(
                 items,
                 SealedReader::open_items(items).map(BufReader::new),
                 None,
                 &known,
                 &mut examination,
-            ),
-            None => examination.damage.push(
-                Problem::in_file(&name, "its items file is missing")
-                    .with_hint("import the source again after deleting this file"),
-            ),
+            );
         }
         for judged in &contents.headless {
             let of_pair = RunId::parse(judged.run_id())

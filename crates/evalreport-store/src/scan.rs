@@ -184,9 +184,16 @@ pub fn scan_store(store: &Store) -> StoreContents {
                 .map(|other| other.path.clone())
         };
         if let Some(key) = entry.file_name.strip_suffix(".runs.jsonl") {
+            let items = file(&format!("{key}.items.jsonl.zst"));
+            if items.is_none() {
+                contents.problems.push(
+                    Problem::in_file(display_path(&entry.path), "its items file is missing")
+                        .with_hint("import the source again after deleting this file"),
+                );
+            }
             contents.sealed.push(SealedPair {
                 runs: entry.path.clone(),
-                items: file(&format!("{key}.items.jsonl.zst")),
+                items,
             });
         } else if let Some(key) = entry.file_name.strip_suffix(".items.jsonl.zst")
             && file(&format!("{key}.runs.jsonl")).is_none()
