@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Problems, Run, RunId, RunStatus};
+use crate::domain::{
+    ImportedContent, ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, RunStatus,
+};
 use crate::results::{
     ItemLine, SealedPair, SealedReader, Store, StoreError, details_of, for_each_line, parse_header,
     scan_store, to_json, write_journal_line,
@@ -160,7 +162,17 @@ impl StoredRecords {
     }
 
     fn index_pairs(&mut self, store: &Store) -> Result<(), StoreError> {
-        for pair in scan_store(store).sealed {
+        let contents = scan_store(store);
+        // What cannot be read now may hold the run that is asked for.
+        let unread: Vec<Problem> = contents
+            .problems
+            .into_iter()
+            .filter(|problem| problem.is_unread)
+            .collect();
+        if !unread.is_empty() {
+            return Err(StoreError::Invalid(Problems(unread)));
+        }
+        for pair in contents.sealed {
             if self.known.insert(pair.runs.clone()) {
                 self.pair_of.extend(
                     read_runs(&pair)?
