@@ -166,7 +166,8 @@ fn by_published_errors(
     Some(finding)
 }
 
-/// Returns the mean of runs' rates, its standard error and the number of items behind a run.
+/// Returns the mean of runs' rates, its standard error and the number of items behind a run. Runs that differ by more than their errors explain
+/// make the error larger.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -181,11 +182,14 @@ fn mean_with_error(rates: &[PublishedRate]) -> Option<(f64, f64, u64)> {
     };
     let variances: Vec<f64> = rates.iter().map(variance).collect::<Option<_>>()?;
     let mean = rates.iter().map(|(rate, ..)| rate).sum::<f64>() / runs;
-    let of_run = variances.iter().sum::<f64>() / runs;
+    let published = variances.iter().sum::<f64>() / runs;
+    let values: Vec<f64> = rates.iter().map(|(rate, ..)| *rate).collect();
+    let sd = summarise_sample(&values).ok().and_then(|summary| summary.sd);
+    let of_run = sd.map_or(published, |sd| published.max(sd * sd));
     let stated = rates.iter().filter_map(|(_, _, items)| *items).max();
     let items = stated.unwrap_or_else(|| {
         // No sample that anybody publishes comes near the limit.
-        (mean * (1.0 - mean) / of_run).round().clamp(1.0, 1e9) as u64
+        (mean * (1.0 - mean) / published).round().clamp(1.0, 1e9) as u64
     });
     (runs > 0.0).then_some((mean, (of_run / runs).sqrt(), items))
 }
