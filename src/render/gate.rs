@@ -608,6 +608,7 @@ fn check_headline(check: &GateCheck) -> String {
         cell_value(check, check.baseline.as_ref()),
     );
     match (check.ruling, check.basis) {
+        (Ruling::Pass, Basis::Accepted) => format!("the change of {name} is accepted ({a} vs {b})"),
         (Ruling::Pass, _) => format!("{name} is within {limit} of the baseline ({a} vs {b})"),
         (Ruling::Inconclusive, Basis::TooWide) => {
             format!(
