@@ -184,7 +184,9 @@ fn mean_with_error(rates: &[PublishedRate]) -> Option<(f64, f64, u64)> {
     let mean = rates.iter().map(|(rate, ..)| rate).sum::<f64>() / runs;
     let published = variances.iter().sum::<f64>() / runs;
     let values: Vec<f64> = rates.iter().map(|(rate, ..)| *rate).collect();
-    let sd = summarise_sample(&values).ok().and_then(|summary| summary.sd);
+    let sd = summarise_sample(&values)
+        .ok()
+        .and_then(|summary| summary.sd);
     let of_run = sd.map_or(published, |sd| published.max(sd * sd));
     let stated = rates.iter().filter_map(|(_, _, items)| *items).max();
     let items = stated.unwrap_or_else(|| {
