@@ -1575,8 +1575,7 @@ class UnfinishedArm(_UnfinishedArm, total=False):
 
 
 class UndatedArm(TypedDict):
-    """An arm with runs of unknown time. Beside others they are taken for its oldest, so the gate does not judge
-    them."""
+    """An arm with runs of unknown time. Any of them may be the newest, so the arm cannot pass."""
 
     suite: str
     approach: str

@@ -194,7 +194,7 @@ pub struct EarlierArm {
     pub is_whole_suite: bool,
 }
 
-/// An arm with runs of unknown time. Beside others they are taken for its oldest, so the gate does not judge them.
+/// An arm with runs of unknown time. Any of them may be the newest, so the arm cannot pass.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UndatedArm {
     pub suite: String,

@@ -58,12 +58,7 @@ pub(super) fn import_files(
     for paths in sources {
         match SourceFile::from_paths(paths) {
             Ok(source) => examined.push(source),
-            Err(problem) => {
-                let file = problem.file.clone();
-                report
-                    .sources
-                    .push(SourceReport::unreadable(&file, problem));
-            }
+            Err(problem) => report.sources.push(SourceReport::from_problem(problem)),
         }
     }
     if !report.sources.is_empty() {
@@ -106,8 +101,7 @@ fn import_source(
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     if let Some(problem) = source.emptiness() {
-        let file = problem.file.clone();
-        return Ok(SourceReport::unreadable(&file, problem));
+        return Ok(SourceReport::from_problem(problem));
     }
     let mut report = SourceReport::new(&source.shown);
     if source.count_parts() > 1 {

@@ -188,11 +188,12 @@ impl SourceReport {
         self.runs_restored.clear();
     }
 
-    /// Creates the report of a source that gives nothing.
-    pub(super) fn unreadable(file: &str, problem: Problem) -> Self {
+    /// Creates the report of a source that gives nothing, under the name of the problem's file.
+    pub(super) fn from_problem(problem: Problem) -> Self {
+        let report = Self::new(&problem.file);
         Self {
             problems: vec![problem],
-            ..Self::new(file)
+            ..report
         }
     }
 

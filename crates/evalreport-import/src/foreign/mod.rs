@@ -134,10 +134,7 @@ pub fn import_foreign(
     }
     report
         .sources
-        .extend(walked.problems.into_iter().map(|problem| {
-            let file = problem.file.clone();
-            SourceReport::unreadable(&file, problem)
-        }));
+        .extend(walked.problems.into_iter().map(SourceReport::from_problem));
     let (sources, unreadable) = examine_sources(walked.sources);
     let is_stopped = matches!(place, Destination::Store(..)) && !unreadable.is_empty();
     report.sources.extend(unreadable);
@@ -183,9 +180,11 @@ fn examine_sources(
     for source in sources {
         match source.digest_files() {
             Ok(digest) => examined.push((source, digest)),
-            Err(problem) => {
-                unreadable.push(SourceReport::unreadable(&source.shown, problem));
-            }
+            // A source of several files has a name of its own.
+            Err(problem) => unreadable.push(SourceReport {
+                problems: vec![problem],
+                ..SourceReport::new(&source.shown)
+            }),
         }
     }
     (examined, unreadable)
