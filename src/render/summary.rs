@@ -2,8 +2,8 @@
 
 use crate::domain::{Direction, ItemKind, Metric, MetricKind};
 use crate::views::{
-    Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost,
-    PairEvidence, Test, Why,
+    Because, ComparedArm, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle,
+    OpenCost, PairEvidence, Test, Why,
 };
 
 use super::phrases::{
@@ -184,11 +184,16 @@ fn variation_note(comparison: &Comparison) -> Option<String> {
     let unmeasured = pairs
         .iter()
         .find(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip))?;
-    let who = if comparison.arms.iter().all(|arm| arm.run_ids.len() == 1) {
-        "each arm has"
-    } else {
-        "an arm has"
-    };
+    let single = |arm: &ComparedArm| arm.run_ids.len() == 1;
+    let who =
+        match comparison.arms.iter().filter(|arm| single(arm)).count() {
+            0 => return Some(
+                "Run-to-run variation is not measured: the counts of an arm's runs are averaged."
+                    .to_owned(),
+            ),
+            count if count == comparison.arms.len() => "each arm has",
+            _ => "an arm has",
+        };
     let published = if unmeasured.sizes.of == ItemKind::Task.plural() {
         PUBLISHED_RUN_NOISE
     } else {

@@ -107,14 +107,24 @@ fn split_cells(line: &str) -> Vec<String> {
     while let Some(letter) = letters.next() {
         match letter {
             '\\' if letters.peek() == Some(&'|') => cell.extend(letters.next()),
-            '|' => cells.push(std::mem::take(&mut cell).trim().to_owned()),
+            '|' => cells.push(strip_emphasis(&std::mem::take(&mut cell))),
             _ => cell.push(letter),
         }
     }
     if !cell.trim().is_empty() {
-        cells.push(cell.trim().to_owned());
+        cells.push(strip_emphasis(&cell));
     }
     cells
+}
+
+/// Returns the text of a cell without the marks of the best value of a column: `92.1 (0.4)` of `**92.1** (0.4)`.
+fn strip_emphasis(cell: &str) -> String {
+    let cell = cell.trim();
+    if cell.starts_with("**") && cell.matches("**").count() == 2 {
+        cell.replace("**", "")
+    } else {
+        cell.to_owned()
+    }
 }
 
 fn is_rule(cells: &[String]) -> bool {
@@ -147,6 +157,11 @@ mod tests {
         check(
             "# Results\n\n| b | a |\n|---|:-:|\n| 1 | x \\| y |\n| 2 |\n\nThat is | all.\n",
             &["5: 'x | y'|'1'", "6: -|'2'"],
+            None,
+        );
+        check(
+            "| a | **b** |\n|---|---|\n| **1** (2) | __init__.py |\n| a ** b ** c | 2 |\n",
+            &["3: '1 (2)'|'__init__.py'", "4: 'a ** b ** c'|'2'"],
             None,
         );
         check(

@@ -50,6 +50,16 @@ pub struct MapProposal {
     pub guessed_suite: Option<String>,
 }
 
+impl MapProposal {
+    /// Takes another name for the map, so that none of its runs is a run that the table's own map makes.
+    #[must_use]
+    pub fn with_map_name(mut self, name: &str) -> Self {
+        self.key = hex_digest(&[self.key.as_bytes(), name.as_bytes()], true);
+        name.clone_into(&mut self.map.name);
+        self
+    }
+}
+
 /// One of the first rows, as the map reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProposedRow {

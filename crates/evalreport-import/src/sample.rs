@@ -175,7 +175,8 @@ fn sample_part(part: SourcePart<'_>, encoding: TextEncoding) -> Result<Vec<Table
             let problem = |why: String| Problem::in_file(&label, why);
             let mut workbook = Workbook::open(file).map_err(problem)?;
             let mut found = Vec::new();
-            for (place, sheet) in workbook.sheet_names().into_iter().enumerate() {
+            let names = workbook.sheet_names();
+            for sheet in names.iter().cloned() {
                 let lines = workbook.first_rows(&sheet, MAX_RECORDS).map_err(problem)?;
                 let header = HeaderLines::from_lines(
                     &lines
@@ -185,7 +186,7 @@ fn sample_part(part: SourcePart<'_>, encoding: TextEncoding) -> Result<Vec<Table
                     &lines,
                 );
                 let layout = RowLayout {
-                    sheet: (place > 0).then_some(sheet),
+                    sheet: Some(sheet),
                     header,
                     ..layout.clone()
                 };
@@ -193,6 +194,12 @@ fn sample_part(part: SourcePart<'_>, encoding: TextEncoding) -> Result<Vec<Table
                     workbook.read_sheet(layout.sheet.as_deref(), header, rows, |_| None)
                 };
                 found.extend(TableSample::from_reader(&label, layout, read).ok());
+            }
+            // Workbooks with one table each are read together, whatever their sheets are called.
+            if let [alone] = found.as_mut_slice()
+                && alone.layout.sheet.as_ref() == names.first()
+            {
+                alone.layout.sheet = None;
             }
             Ok(found)
         }

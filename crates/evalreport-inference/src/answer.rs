@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::domain::{
     COST_PER_SOLVED, Direction, Metric, MetricKind, PASS_RATE, Unit, names_accuracy, score_label,
+    split_title,
 };
 use crate::warehouse::{ItemUsage, OutcomeMatrix, RunRow, Warehouse};
 
@@ -23,7 +24,7 @@ use super::condition_effect::{
 };
 use super::copied_items::{ItemCopies, cluster_copies};
 use super::decision::{self, Decision, DecisionInputs, UnitPrice};
-use super::estimate::reported_rates;
+use super::estimate::{published_fractions, reported_rates};
 use super::exclusions::{ExcludedItem, exclude_items};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary, settle_secondary};
 use super::figures::{Figure, RunNumbers, run_cost, run_duration, run_tokens, summarise_figures};
@@ -37,7 +38,7 @@ use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
 use super::scores::{evaluators_of, newest_score_value, score_columns};
 use super::spending::{self, ItemSpending, RunPrice, SpendingKind};
 use super::texts::{ArmTexts, TextPairing};
-use super::unpaired::compare_published;
+use super::unpaired::{PublishedRate, compare_published, compare_published_samples};
 use super::verdict::{DataSupport, Incomparable, Missing};
 
 /// The role of a metric.
@@ -997,7 +998,7 @@ impl MetricInputs<'_> {
                 .filter(|_| !(is_of_runs(first) && is_of_runs(second)))?;
             self.spending_metric(spending, first, second, ask)
         };
-        let unsettled = metrics::compare_numbers(
+        let mut unsettled = metrics::compare_numbers(
             metric,
             arms,
             &number.value,
@@ -1006,6 +1007,13 @@ impl MetricInputs<'_> {
             &over_items,
             policy,
         );
+        for (first, second, finding) in &mut unsettled.findings {
+            if let DataSupport::Thin { .. } = finding.support
+                && let Some(found) = self.compare_published_metric(metric, *first, *second)
+            {
+                *finding = found;
+            }
+        }
         // One statistic a row: if the items decide, an arm's value is that of its typical item.
         let found = || {
             unsettled
@@ -1037,6 +1045,30 @@ impl MetricInputs<'_> {
         let [one, other] = [first, second].map(|arm| reported_rates(&self.group.arms[arm].counted));
         let words = (self.items.plural_word(), self.group.suite.as_str());
         compare_published(&one, &other, words, self.policy)
+    }
+
+    /// Compares a fraction that runs publish, by its standard errors. A rate is of its items, and of another mean their number says nothing.
+    fn compare_published_metric(
+        &self,
+        metric: &Metric,
+        first: usize,
+        second: usize,
+    ) -> Option<PairFinding> {
+        let is_rate = split_title(&metric.name).iter().any(|word| word == "rate");
+        let [one, other] = [first, second].map(|arm| {
+            let rows = &self.group.arms[arm].counted;
+            let found = published_fractions(rows, &|name| name == metric.name);
+            (found.len() == rows.len()).then_some(found)
+        });
+        let is_told =
+            |(_, error, items): &PublishedRate| error.is_some() || is_rate && items.is_some();
+        let (one, other) = (one?, other?);
+        let words = (self.items.plural_word(), self.group.suite.as_str());
+        one.iter()
+            .chain(&other)
+            .all(is_told)
+            .then(|| compare_published_samples(&one, &other, words, self.policy))
+            .flatten()
     }
 
     /// Compares the pass rates. The cells have no figures over runs yet.
@@ -1083,6 +1115,19 @@ impl MetricInputs<'_> {
                 Cell::from_estimate(scores.estimate_mean(self.items, self.unit, is_share))
             })
             .collect();
+        if scores.is_mixed {
+            let unsettled = metrics::incomparable_metric(
+                &scores.metric,
+                scores.arms.len(),
+                Design::Items,
+                Incomparable::OtherUnit,
+            );
+            return Some(UnadjustedMetric {
+                cells,
+                role: Role::Descriptive,
+                unsettled,
+            });
+        }
         let unsettled = metrics::compare_item_scores(
             &self.group.suite,
             scores,

@@ -620,10 +620,17 @@ fn rate_from_counts(rows: &[&RunRow], items: &SuiteItems, unit: Design) -> Optio
 
 /// Returns the runs' published rates, each with its standard error and number of items, if these are published.
 pub(super) fn reported_rates(rows: &[&RunRow]) -> Vec<PublishedRate> {
+    published_fractions(rows, &|metric| matches!(metric, "accuracy" | "pass_rate"))
+}
+
+/// Returns the fraction that each run publishes of a metric. Runs without one are left out.
+pub(super) fn published_fractions(
+    rows: &[&RunRow],
+    is_metric: &dyn Fn(&str) -> bool,
+) -> Vec<PublishedRate> {
     let rate = |row: &&RunRow| {
         let named = |score: &&crate::domain::ScoreRecord| {
-            matches!(score.metric.as_str(), "accuracy" | "pass_rate")
-                && score.unit == Unit::Fraction
+            is_metric(&score.metric) && score.unit == Unit::Fraction
         };
         let score = latest_revision(row.run.scores.iter().filter(named), |score| score.revision)?;
         Some((score.value?, score.standard_error, score.n))

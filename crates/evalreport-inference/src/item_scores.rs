@@ -38,6 +38,8 @@ pub struct SuiteScores {
     pub arms: Vec<ItemScores>,
     /// The lowest and the highest score of any arm.
     pub range: Interval,
+    /// Whether runs give the score in different units or directions, so that the arms' scores are not comparable.
+    pub is_mixed: bool,
 }
 
 impl SuiteScores {
@@ -67,6 +69,7 @@ impl SuiteScores {
             unit,
             direction,
             name: run_score,
+            is_mixed,
         } = RunScore::find(group, matrix, items, policy);
         let label = run_score.as_deref().map_or("Item score", score_label);
         let metric = Metric {
@@ -88,6 +91,7 @@ impl SuiteScores {
                 .map(|arm| ItemScores::new(&[], &arm.counted, matrix, items))
                 .collect(),
             range: Interval::new(range.0, range.1)?,
+            is_mixed,
         })
     }
 }
@@ -158,6 +162,7 @@ struct RunScore {
     direction: Direction,
     /// Its name, if it is the mean of the item scores in every run that has any.
     name: Option<String>,
+    is_mixed: bool,
 }
 
 impl RunScore {
@@ -181,20 +186,21 @@ impl RunScore {
             newest_score_value(run, &column.metric)
                 .is_some_and(|value| (value - mean).abs() <= 1e-9 * value.abs().max(1.0))
         };
-        let mut columns = score_columns(group);
-        columns.retain(|column| !column.is_mixed);
+        let (mixed, mut columns): (Vec<_>, Vec<_>) = score_columns(group)
+            .into_iter()
+            .partition(|column| column.is_mixed);
         // Of two scores with the same mean, the one whose better end is known is meant.
         columns.sort_by_key(|column| column.direction == Direction::None);
-        if let Some(first) = runs.next().filter(|_| !columns.is_empty()) {
-            columns.retain(|column| is_mean(column, first));
-        } else {
-            columns.clear();
-        }
+        let first = runs.next();
+        columns.retain(|column| first.is_some_and(|first| is_mean(column, first)));
         let Some(column) = columns.first().cloned() else {
+            let is_mixed =
+                first.is_some_and(|first| mixed.iter().any(|column| is_mean(column, first)));
             return Self {
                 unit: Unit::Number,
                 direction: Direction::Up,
                 name: None,
+                is_mixed,
             };
         };
         for run in runs {
@@ -208,6 +214,7 @@ impl RunScore {
             unit: unit.unwrap_or(column.unit),
             direction: direction.unwrap_or(column.direction),
             name: columns.into_iter().next().map(|column| column.metric),
+            is_mixed: false,
         }
     }
 }

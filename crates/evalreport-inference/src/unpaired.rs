@@ -108,16 +108,26 @@ pub(super) fn compare_published(
     (word, suite): (&'static str, &str),
     policy: &Policy,
 ) -> Option<PairFinding> {
-    if let (Some(one), Some(other)) = (published_counts(one), published_counts(other)) {
-        let [one, other] = [one, other].map(ArmRates::Counts);
-        return Some(compare_totals(&one, &other, word, suite, policy));
-    }
-    by_published_errors(one, other, word, policy).or_else(|| {
+    compare_published_samples(one, other, (word, suite), policy).or_else(|| {
         let [one, other] = [one, other]
             .map(|rates| -> Vec<f64> { rates.iter().map(|(rate, ..)| *rate).collect() });
         let is_repeated = one.len().min(other.len()) > 1;
         is_repeated.then(|| compare_run_means(&one, &other, Scale::Share, policy))
     })
+}
+
+/// Like [`compare_published`], without the variation between runs.
+pub(super) fn compare_published_samples(
+    one: &[PublishedRate],
+    other: &[PublishedRate],
+    (word, suite): (&'static str, &str),
+    policy: &Policy,
+) -> Option<PairFinding> {
+    if let (Some(one), Some(other)) = (published_counts(one), published_counts(other)) {
+        let [one, other] = [one, other].map(ArmRates::Counts);
+        return Some(compare_totals(&one, &other, word, suite, policy));
+    }
+    by_published_errors(one, other, word, policy)
 }
 
 /// Returns each run's passed and all items, if every run has its number of items and no other error.
@@ -131,7 +141,11 @@ fn published_counts(rates: &[PublishedRate]) -> Option<Vec<(u64, u64)>> {
         let items = items.filter(|items| error.is_none() && *items > 0)?;
         Some(((rate.clamp(0.0, 1.0) * items as f64).round() as u64, items))
     };
-    rates.iter().map(count).collect::<Option<Vec<_>>>()
+    rates
+        .iter()
+        .map(count)
+        .collect::<Option<Vec<_>>>()
+        .filter(|counts| !counts.is_empty())
 }
 
 /// Compares published rates by their standard errors. A source that does not say how many items it has is taken to have as many as give its

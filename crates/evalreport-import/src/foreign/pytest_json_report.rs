@@ -17,7 +17,7 @@ use super::peek::{ContentKind, Peek};
 use super::property_metrics::{self, ReportedNames};
 use super::reported_tests;
 use super::sink::{ImportSink, RunHandle, clip_text};
-use super::source::{ForeignFileGroup, strip_ending};
+use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
 use super::times::time_from_unix_seconds;
 
 pub(super) const FORMAT: FormatImporter = FormatImporter::new(
@@ -26,7 +26,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "pytest-json-report",
         kind: ItemKind::Test,
         reads_names: true,
-        version: 3,
+        version: 4,
     },
     claim_file,
     read_source,
@@ -74,6 +74,15 @@ struct PytestTest {
     user_properties: Value,
 }
 
+/// A file, class or folder in which pytest looked for tests.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PytestCollector {
+    nodeid: Value,
+    outcome: Value,
+    longrepr: Value,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct PytestPhase {
@@ -117,6 +126,7 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
             }
         },
     )?;
+    add_failed_collectors(file, run, sink)?;
     let is_alone = counted.tests == 0;
     if is_alone {
         fill_summary_counts(run, &header.summary, sink);
@@ -129,6 +139,47 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         if let Some(stated) = header.summary.get(name) {
             sink.add_published_count(run, name, stated, Some(n).filter(|_| !is_alone));
         }
+    }
+    Ok(())
+}
+
+/// Adds what could not be collected, and so has no test in the report, as items that are not evaluated.
+fn add_failed_collectors(
+    file: &ForeignFile,
+    run: RunHandle,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut names: Vec<String> = Vec::new();
+    let mut place = 0;
+    read_object::<IgnoredAny, Lenient<PytestCollector>>(
+        file.open()?,
+        &file.shown,
+        &[],
+        "collectors",
+        &mut |collector| {
+            place += 1;
+            let Some(collector) = collector.0.filter(|found| found.outcome == "failed") else {
+                return Ok(());
+            };
+            let place = format!("collector {place}");
+            let name = to_filled_text(&collector.nodeid).unwrap_or_else(|| place.clone());
+            let outcome = sink.new_outcome(run, &name, ItemStatus::NotEvaluated);
+            let details = ItemDetails {
+                reason: to_filled_text(&collector.longrepr),
+                ..ItemDetails::default()
+            };
+            names.push(name);
+            sink.add_outcome(run, &place, outcome, details)
+        },
+    )?;
+    if let Some((first, others)) = names.split_first() {
+        let others = match others.len() {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        let record = sink.run_mut(run);
+        record.status = RunStatus::Failed;
+        record.error = Some(format!("{first}{others} could not be collected"));
     }
     Ok(())
 }

@@ -133,38 +133,44 @@ impl<'l> ArmColumns<'l> {
                     .filter(|column| is_name(column) && is_other(column))
                     .find(is_split)
             });
-        let approach = match look
-            .hinted_column(look.hints.approach.as_ref(), "--approach COLUMN")?
-        {
-            Some(column) => vec![column],
-            None => {
-                let clear = look.best_columns(SuggestedRole::Approach, 2, |column| {
-                    is_name(column) && is_other(column)
-                });
-                let clear = if clear.is_empty() && model.is_none() {
-                    look.best_columns(SuggestedRole::Approach, 1, |column| is_name(column))
-                } else {
-                    clear
-                };
-                let mut kept: Vec<&ColumnSummary> = Vec::new();
-                for column in clear {
-                    // Skip a column that the others determine, such as an agent's version.
-                    let is_decided = !kept.is_empty() && look.determines(&kept, column);
-                    if !is_decided {
-                        kept.push(column);
+        let approach =
+            match look.hinted_column(look.hints.approach.as_ref(), "--approach COLUMN")? {
+                Some(column) => vec![column],
+                None => {
+                    let clear = look.best_columns(SuggestedRole::Approach, 2, |column| {
+                        is_name(column) && is_other(column)
+                    });
+                    let clear = if clear.is_empty() && model.is_none() {
+                        look.best_columns(SuggestedRole::Approach, 1, |column| is_name(column))
+                    } else {
+                        clear
+                    };
+                    let mut kept: Vec<&ColumnSummary> = Vec::new();
+                    for column in clear {
+                        // Skip a column that the others determine, such as an agent's version.
+                        let is_decided = !kept.is_empty() && look.determines(&kept, column);
+                        if !is_decided {
+                            kept.push(column);
+                        }
                     }
+                    if kept.is_empty() {
+                        kept.extend(side_column(look).or_else(|| side_flag(look)));
+                    }
+                    if kept.is_empty() && model.is_none() {
+                        kept.extend(
+                            figure_name_column(look, is_name)
+                                .or_else(|| version_column(look, is_free))
+                                .or_else(|| experiment_column(look, is_name)),
+                        );
+                    }
+                    if kept.is_empty()
+                        && let Some(model) = model
+                    {
+                        kept.extend(figure_prompt_column(look, model, is_name));
+                    }
+                    kept
                 }
-                if kept.is_empty() {
-                    kept.extend(side_column(look).or_else(|| side_flag(look)));
-                }
-                if kept.is_empty() && model.is_none() {
-                    kept.extend(
-                        figure_key_column(look, is_name).or_else(|| version_column(look, is_free)),
-                    );
-                }
-                kept
-            }
-        };
+            };
         let mut arms = Self {
             approach,
             model,
@@ -627,26 +633,31 @@ fn describe_places(column: &ColumnSummary) -> String {
     format!("the {what} {}{more}", names.join(", "))
 }
 
-/// Returns the keys of objects with published figures each, such as `{"nova": {"accuracy": 0.7, "n": 20}}`: they name what was evaluated.
-fn figure_key_column<'l>(
+/// Returns what names each row of published figures: the keys of objects, such as `{"nova": {"accuracy": 0.7, "n": 20}}`, or a column
+/// with a title that says no more than that, such as `name`.
+fn figure_name_column<'l>(
     look: &'l ExaminedTable<'_>,
     is_name: impl Fn(&ColumnSummary) -> bool,
 ) -> Option<&'l ColumnSummary> {
-    let has = |role: SuggestedRole| {
-        !look
-            .best_columns(role, 2, |column| {
-                column.numbers().is_some() || column.is_outcomes()
-            })
-            .is_empty()
-    };
-    let has_figures = (has(SuggestedRole::Rate) || has(SuggestedRole::PassedCount))
-        && (has(SuggestedRole::Total) || has(SuggestedRole::FailedCount));
+    const NAME_TITLES: [&str; 9] = [
+        "name",
+        "label",
+        "run",
+        "run_name",
+        "experiment",
+        "experiment_name",
+        "entry",
+        "entrant",
+        "title",
+    ];
     let is_key = |column: &&ColumnSummary| {
-        column.name.ends_with("{}")
+        let is_titled = column.name.ends_with("{}")
             && column
                 .roles
                 .iter()
-                .all(|(role, _)| *role != SuggestedRole::Item)
+                .all(|(role, _)| !matches!(role, SuggestedRole::Item | SuggestedRole::Time))
+            || NAME_TITLES.contains(&own_title(&column.name).as_str());
+        is_titled
             && is_name(column)
             && column.values.len() == look.rows.len()
             && !column
@@ -654,11 +665,78 @@ fn figure_key_column<'l>(
                 .keys()
                 .any(|text| is_numbered(text) || parse_fraction(text).is_some())
     };
-    if has_figures {
+    if has_sized_figures(look) {
         look.summary.columns.iter().find(is_key)
     } else {
         None
     }
+}
+
+/// Returns the column that tells apart the rows of a model, if each row has published figures of a whole run: its prompt.
+fn figure_prompt_column<'l>(
+    look: &'l ExaminedTable<'_>,
+    model: &'l ColumnSummary,
+    is_name: impl Fn(&ColumnSummary) -> bool,
+) -> Option<&'l ColumnSummary> {
+    let is_prompt = |column: &&ColumnSummary| {
+        split_title(&own_name(&column.name))
+            .iter()
+            .any(|word| matches!(word.as_str(), "prompt" | "prompting" | "template"))
+            && is_name(column)
+            && column.filled == look.rows.len()
+            && look.is_unique(&[model, *column])
+    };
+    if has_sized_figures(look) && !look.is_unique(&[model]) {
+        look.summary.columns.iter().find(is_prompt)
+    } else {
+        None
+    }
+}
+
+/// Returns whether the rows have published figures and the numbers of items behind them.
+fn has_sized_figures(look: &ExaminedTable<'_>) -> bool {
+    let has = |role: SuggestedRole| {
+        !look
+            .best_columns(role, 2, |column| {
+                column.numbers().is_some() || column.is_outcomes()
+            })
+            .is_empty()
+    };
+    (has(SuggestedRole::Rate) || has(SuggestedRole::PassedCount))
+        && (has(SuggestedRole::Total) || has(SuggestedRole::FailedCount))
+}
+
+/// Returns the column with names of experiments that tried the same items, if nothing else tells the rows of an item apart.
+fn experiment_column<'l>(
+    look: &'l ExaminedTable<'_>,
+    is_name: impl Fn(&ColumnSummary) -> bool,
+) -> Option<&'l ColumnSummary> {
+    const EXPERIMENT_TITLES: [&str; 5] = [
+        "experiment",
+        "experiment_name",
+        "session_name",
+        "run_name",
+        "project_name",
+    ];
+    let items = look.best_columns(SuggestedRole::Item, 2, |item| {
+        item.values.values().any(|count| *count > 1)
+    });
+    let is_experiment = |column: &&ColumnSummary| {
+        EXPERIMENT_TITLES.contains(&own_title(&column.name).as_str())
+            && is_name(column)
+            && column.filled == look.rows.len()
+            && (2..=MAX_APPROACHES).contains(&column.values.len())
+            && !column
+                .values
+                .keys()
+                .any(|text| is_numbered(text) || is_time(text))
+            && items.iter().any(|item| {
+                item.name != column.name
+                    && !look.determines(&[*item], column)
+                    && look.is_unique(&[*item, *column])
+            })
+    };
+    look.summary.columns.iter().find(is_experiment)
 }
 
 /// Returns the column with versions of the system, if nothing else tells the rows of an item apart.

@@ -11,6 +11,7 @@ use super::statuses::write_status_field;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
 use super::verdict::{is_clear_verdict, is_ending, is_pair_word, parse_status_word};
+use super::wide::is_metric_path;
 use super::words::{
     SuggestedRole, judged_quality, names_metric, names_reason_for, names_score, own_name,
     split_title,
@@ -379,6 +380,7 @@ fn find_grade<'l>(
         may_grade(column) && (column.figures().is_some() || column.kind == ValueKind::Fractions)
     };
     let scores = look.best_columns(SuggestedRole::Score, 1, is_score);
+    check_verdicts_beside(look, &scores, may_grade)?;
     if let Some(score) = find_headline_score(look, &scores)? {
         check_scored(look, score)?;
         return Ok(Some(PassCriterion::Score(score)));
@@ -394,6 +396,37 @@ fn find_grade<'l>(
         .first()
         .copied()
         .map(PassCriterion::Score))
+}
+
+/// Asks if a verdict that lies beside the scores, below the same key, is the outcome: `scores.correctness` beside `scores.fluency`.
+fn check_verdicts_beside(
+    look: &ExaminedTable<'_>,
+    scores: &[&ColumnSummary],
+    may_grade: &dyn Fn(&ColumnSummary) -> bool,
+) -> Result<(), MappingQuestion> {
+    let Some(score) = scores.iter().find(|score| is_metric_path(&score.name)) else {
+        return Ok(());
+    };
+    let is_verdict = |column: &&ColumnSummary| {
+        column.is_outcomes()
+            && column.values.len() > 1
+            && is_metric_path(&column.name)
+            && may_grade(column)
+    };
+    match look.summary.columns.iter().find(is_verdict) {
+        Some(verdict) if look.hints.score.is_none() => Err(MappingQuestion::new(
+            format!(
+                "`{}` has verdicts, and `{}` has scores of the same answers",
+                verdict.name, score.name
+            ),
+            format!(
+                "--passed {} (or --score {})",
+                shell_word(&verdict.name),
+                shell_word(&score.name)
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the columns with a verdict on one quality of an answer each, one for each quality: `relevance_passed`, `groundedness_passed`.

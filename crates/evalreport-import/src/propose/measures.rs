@@ -56,7 +56,20 @@ fn write_score<'l>(
 
 /// Writes that a value is the number before its spread.
 pub(super) fn write_spread(name: &str) -> String {
-    format!(r"regex: {{column: {name}, pattern: '^(.+?)\s*(±|\+/-)', group: 1}}")
+    format!(r"regex: {{column: {name}, pattern: '^(.+?)\s*(±|\+/-|\()', group: 1}}")
+}
+
+/// Returns whether the title is that of a cost, a time or a number of tokens, which are no shares and of which less is better.
+fn is_spending(column: &ColumnSummary) -> bool {
+    [
+        SuggestedRole::Cost,
+        SuggestedRole::Duration,
+        SuggestedRole::InputTokens,
+        SuggestedRole::OutputTokens,
+        SuggestedRole::TotalTokens,
+    ]
+    .iter()
+    .any(|role| column.clarity(*role) >= 2)
 }
 
 fn score_unit(column: &ColumnSummary, numbers: &NumberSummary) -> &'static str {
@@ -66,6 +79,9 @@ fn score_unit(column: &ColumnSummary, numbers: &NumberSummary) -> &'static str {
         || words
             .iter()
             .any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
+    if is_spending(column) {
+        return "number";
+    }
     if is_percent && numbers.least >= 0.0 && numbers.most <= 100.0 {
         "percent"
     } else if numbers.least >= 0.0 && numbers.most <= 1.0 {
@@ -88,6 +104,7 @@ pub(super) fn score_direction(
     /// No German mark is above 6, and few other marks end there.
     const MAX_MARK: f64 = 6.0;
     let by_title = match better_end(&column.name) {
+        _ if is_spending(column) => BetterEnd::Low,
         BetterEnd::Unclear
             if column.clarity(SuggestedRole::Score) == 3
                 && column

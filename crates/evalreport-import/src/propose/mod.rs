@@ -516,6 +516,11 @@ fn read_filled(
             }
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
+            // Some totals show only among the cells of all columns.
+            let skip = inner.skip.take();
+            look.skip = look
+                .skip
+                .or_else(|| skip.filter(|(column, _)| look.sample.columns.contains(column)));
             MapDraft {
                 tries: unfolded.are_tries.then(|| unfolded.draft.value.clone()),
                 wide: Some(unfolded.draft),

@@ -14,13 +14,13 @@ pub enum BetterEnd {
 /// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/look-up/import/tables.md` has
 /// examples.
 #[rustfmt::skip]
-const LOWER_IS_BETTER_WORDS: [&str; 98] = [
+const LOWER_IS_BETTER_WORDS: [&str; 104] = [
     "error", "errors", "fail", "fails", "failed", "failure", "failures", "wrong", "incorrect", "mistake", "mistakes", "unsolved", "unresolved", "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae",
     "mse", "rmse", "mape", "brier", "ece", "eer", "fpr", "fnr", "fid", "distance", "divergence", "regret", "surprisal", "deviation", "hallucination", "hallucinations", "hallucinated", "toxicity",
     "toxic", "harm", "harmful", "harmfulness", "bias", "biased", "unsafe", "attack", "attacks", "asr", "jailbreak", "jailbreaks", "jailbroken", "violation", "violations", "violated", "leak", "leaked", "leakage", "bug",
     "bugs", "crash", "crashes", "crashed", "defect", "defects", "regression", "regressions", "broken", "invalid", "timeouts", "timed", "missed", "latency", "exit", "returncode", "rank", "rang", "platz", "fehler",
     "fehlerquote", "fehlerrate", "fehlgeschlagen", "falsch", "durchgefallen", "halluzination", "halluzinationen", "verlust", "erreur", "erreurs", "echec", "echecs", "echoue", "errores", "fallos", "fallido", "errori", "errore",
-    "fallito", "erro",
+    "fallito", "erro", "steps", "turns", "retries", "ttft", "latencies", "delay",
 ];
 
 /// Words that are good in one evaluation and bad in another.

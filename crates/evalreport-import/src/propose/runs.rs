@@ -348,9 +348,18 @@ fn counts_other_outcomes(column: &ColumnSummary) -> bool {
                 | "unresolved"
                 | "ties"
                 | "draws"
+                | "abstained"
+                | "abstentions"
+                | "unanswered"
+                | "refused"
+                | "refusals"
+                | "invalid"
+                | "blank"
+                | "attempted"
         )
     };
-    split_title(&column.name).iter().any(is_end)
+    let words = split_title(&column.name);
+    words.iter().any(is_end) || words.starts_with(&["no".to_owned(), "answer".to_owned()])
 }
 
 /// Asks if whole numbers with a title such as `passed` may be counts or percentages, because there is no total and no percent sign.
@@ -548,6 +557,7 @@ pub(super) fn draft_run_table(
                     .iter()
                     .any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
             let unit = match (has_sign || is_rate || side.is_some(), numbers.most > 1.0) {
+                _ if numbers.has_percent => "percent",
                 (true, true) => "percent",
                 (_, false) => "fraction",
                 (false, true) => "points",
@@ -607,7 +617,7 @@ pub(super) fn draft_run_table(
             };
             let source = match column.kind {
                 ValueKind::Spreads(_) => {
-                    notes.push(format!("the ± of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));
+                    notes.push(format!("the spread of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));
                     format!("{{{}}}", write_spread(&quote_yaml(&column.name)))
                 }
                 _ => quote_yaml(&column.name),

@@ -88,15 +88,18 @@ fn check_meaning(look: &ExaminedTable<'_>, column: &ColumnSummary) -> Result<(),
     if is_told || column.yes_meaning() != YesMeaning::Unclear {
         return Ok(());
     }
-    let opposite = |text: &String| {
-        let status = match parse_status_word(text)? {
-            ItemStatus::Pass => ItemStatus::Fail,
-            ItemStatus::Fail => ItemStatus::Pass,
+    // Whoever names the column as passes most likely means its yes.
+    let is_named = look.hints.passed.as_ref() == Some(&column.name);
+    let proposed = |text: &String| {
+        let status = match (parse_status_word(text)?, is_named) {
+            (status @ (ItemStatus::Pass | ItemStatus::Fail), true) => status,
+            (ItemStatus::Pass, false) => ItemStatus::Fail,
+            (ItemStatus::Fail, false) => ItemStatus::Pass,
             _ => return None,
         };
         Some(format!("--value {}={}", shell_word(text), status.name()))
     };
-    let options: Vec<String> = column.values.keys().filter_map(opposite).collect();
+    let options: Vec<String> = column.values.keys().filter_map(proposed).collect();
     let text = format!("yes in `{}` may be good or bad", column.name);
     Err(MappingQuestion::new(
         text,

@@ -276,6 +276,10 @@ pub(super) fn summarise_table(
         {
             column.kind = ValueKind::Times(Some(format.to_owned()));
         }
+        // Keys have no title, and dates say by themselves what they are.
+        if column.name.ends_with("{}") && matches!(column.kind, ValueKind::Times(_)) {
+            column.roles = vec![(SuggestedRole::Time, 3)];
+        }
     }
     restore_arm_names(&mut columns);
     TableSummary {
@@ -392,10 +396,18 @@ pub(super) fn parse_fraction(text: &str) -> Option<(f64, f64)> {
     (part >= 0.0 && whole > 0.0 && part <= whole && whole.is_finite()).then_some((part, whole))
 }
 
-/// Returns the number before its spread: `68.2` of `68.2 ± 1.2`.
+/// Returns the number before its spread: `68.2` of `68.2 ± 1.2`, or of `68.2 (1.2)`.
 pub(super) fn strip_spread(text: &str) -> Option<&str> {
-    let (centre, spread) = text.split_once('±').or_else(|| text.split_once("+/-"))?;
-    (!spread.trim().is_empty()).then_some(centre.trim())
+    if let Some((centre, spread)) = text.split_once('±').or_else(|| text.split_once("+/-")) {
+        return (!spread.trim().is_empty()).then_some(centre.trim());
+    }
+    let (centre, spread) = text.trim().strip_suffix(')')?.split_once('(')?;
+    let is_spread = spread
+        .trim()
+        .replacen(',', ".", 1)
+        .parse::<f64>()
+        .is_ok_and(|spread| spread >= 0.0);
+    is_spread.then_some(centre.trim())
 }
 
 /// Returns the form of times that are written as numbers: seconds or milliseconds since 1970, days such as `20261103`, or the days of a
@@ -739,7 +751,7 @@ mod tests {
         );
         assert!(matches!(kind(&["68.2 ± 1.2", "55"], None), ValueKind::Text));
         assert!(matches!(
-            kind(&["68.2 ± 1.2", "55.0 +/- 1"], None),
+            kind(&["68.2 ± 1.2", "55.0 +/- 1", "71.0 (1.5)"], None),
             ValueKind::Spreads(_)
         ));
         for (text, format) in [

@@ -11,10 +11,10 @@ use super::judged::quality_verdicts;
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, currency_in_name, is_time, unit_in_name};
 use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
-use super::verdict::{is_clear_verdict, is_pair_word};
+use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,
-    is_total, names_metric, split_title,
+    is_side, is_total, names_metric, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -73,7 +73,9 @@ pub(super) fn unfold_wide_table(
         .iter()
         // Skip columns with totals of the columns beside them.
         .filter(|column| {
-            column.is_outcomes()
+            (column.is_outcomes() || has_words_of_side(column))
+                && !is_metric_path(&column.name)
+                && (!is_other_subject(&column.name) || is_side(&column.name))
                 && !is_total(&column.name)
                 && !is_around(column)
                 && !is_end_reason_column(column)
@@ -97,6 +99,7 @@ pub(super) fn unfold_wide_table(
         .iter()
         .filter(|column| {
             may_be_side_by_side(column)
+                && !is_metric_path(&column.name)
                 && !is_around(column)
                 && !is_total(&column.name)
                 && !is_other(column)
@@ -397,6 +400,40 @@ fn unfold_answers(
     })
 }
 
+/// Returns whether the column lies below a key for scores: they are of one answer, and no approaches.
+pub(super) fn is_metric_path(name: &str) -> bool {
+    const METRIC_KEYS: [&str; 8] = [
+        "scores",
+        "score",
+        "metrics",
+        "feedback",
+        "ratings",
+        "evals",
+        "evaluations",
+        "grades",
+    ];
+    let mut parts = name.rsplit('.');
+    parts.next();
+    parts
+        .next()
+        .is_some_and(|key| METRIC_KEYS.contains(&key.to_lowercase().as_str()))
+}
+
+/// Returns whether the column is called like an arm and most of its cells are verdicts, beside a few words that nobody knows.
+fn has_words_of_side(column: &ColumnSummary) -> bool {
+    const MAX_WORDS: usize = 12;
+    let known: usize = column
+        .values
+        .iter()
+        .filter(|(text, _)| parse_status_word(text).is_some())
+        .map(|(_, count)| count)
+        .sum();
+    column.kind == ValueKind::Text
+        && (is_side(&column.name) || is_model(&column.name))
+        && column.values.len() <= MAX_WORDS
+        && 2 * known >= column.filled
+}
+
 /// Returns whether the column belongs to the values around the rows, which are not side by side with others.
 fn is_around(column: &ColumnSummary) -> bool {
     column.name.starts_with("$.")
@@ -416,7 +453,8 @@ fn may_be_side_by_side(column: &ColumnSummary) -> bool {
         SuggestedRole::StandardError,
     ];
     let is_other = better_end(&column.name) != BetterEnd::High
-        || is_other_subject(&column.name)
+        || is_other_subject(&column.name) && !is_side(&column.name)
+        || column.name.trim().starts_with(['Δ', '∆', '±'])
         || OTHER_ROLES.iter().any(|role| column.clarity(*role) >= 2)
         || column.clarity(SuggestedRole::Item) >= 2
         || split_title(&column.name).iter().any(|word| {
@@ -426,7 +464,7 @@ fn may_be_side_by_side(column: &ColumnSummary) -> bool {
             )
         });
     column
-        .numbers()
+        .figures()
         .is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
         && !is_other
         && !column.name.is_empty()
@@ -674,8 +712,12 @@ fn unfold_groups(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
                 && column.values.keys().all(is_name)
         })
     };
+    let are_sides = || {
+        let judged = found.iter().filter(|(_, cells)| cells.contains_key(&judge));
+        judged.clone().count() == 2 && judged.clone().all(|(name, _)| is_side(name))
+    };
     // A column of winners has the approaches' names.
-    let is_sure = is_sure || are_named();
+    let is_sure = is_sure || are_named() || are_sides();
     found.retain(|(_, cells)| cells.contains_key(&judge) && (is_sure || cells.len() > 1));
     // Faithfulness and relevance are judged of one answer, and are no approaches.
     let are_metrics = found.iter().any(|(name, _)| names_metric(name));
@@ -727,20 +769,37 @@ pub(super) fn unfold_repeats(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> 
         let word = split_title(word.trim_end_matches(SEPARATORS)).join("_");
         is_number.then_some(word)
     };
-    let names_outcomes = |word: &str| {
+    let has_role = |word: &str, roles: &[SuggestedRole]| {
         super::words::suggested_roles(word)
             .iter()
-            .any(|(role, clarity)| *role == SuggestedRole::Passed && *clarity == 3)
+            .any(|(role, clarity)| roles.contains(role) && *clarity == 3)
+    };
+    // `acc_seed1` is a rate, and a seed with its number.
+    let counts_repeats = |word: &str| {
+        let (what, counter) = word.rsplit_once('_').unwrap_or(("", word));
+        COUNTER_WORDS.contains(&counter)
+            && (what.is_empty()
+                || has_role(
+                    what,
+                    &[
+                        SuggestedRole::Passed,
+                        SuggestedRole::Rate,
+                        SuggestedRole::Score,
+                    ],
+                ))
+    };
+    let is_share = |column: &ColumnSummary| {
+        column.numbers().is_some_and(|numbers| {
+            let most = if numbers.has_percent { 100.0 } else { 1.0 };
+            numbers.least >= 0.0 && numbers.most <= most
+        })
     };
     let is_repeat = |column: &&ColumnSummary| {
         !is_around(column)
-            && (column.is_outcomes()
-                || column
-                    .numbers()
-                    .is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 1.0))
+            && (column.is_outcomes() || is_share(column))
             && counted(column).is_some_and(|word| {
-                COUNTER_WORDS.contains(&word.as_str())
-                    || (column.is_outcomes() && names_outcomes(&word))
+                counts_repeats(&word)
+                    || (column.is_outcomes() && has_role(&word, &[SuggestedRole::Passed]))
             })
     };
     let columns: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_repeat).collect();

@@ -49,7 +49,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
             "approach", "system", "agent", "agent_name", "harness", "scaffold", "scaffolding", "method", "strategy", "config", "configuration", "variant",
             "condition", "treatment", "arm", "setup", "framework", "pipeline", "workflow", "bot", "assistant", "submission", "participant", "candidate",
             "solver", "team", "tool", "orchestrator", "prompt_version", "prompt_style", "prompt_template", "technique", "algorithm", "ansatz", "verfahren",
-            "methode", "variante", "werkzeug", "konfiguration", "systeme", "approche", "agente", "sistema", "metodo", "enfoque", "configuracion",
+            "methode", "variante", "werkzeug", "setting", "settings", "ablation", "einstellung", "konfiguration", "systeme", "approche", "agente", "sistema", "metodo", "enfoque", "configuracion",
             "estrategia", "systeem", "metoda", "podejscie", "方法", "系统", "システム", "система", "метод",
         ],
     ),
@@ -123,7 +123,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Rate,
         &[
             "accuracy", "acc", "pass_rate", "success_rate", "rate", "resolved_rate", "resolve_rate", "resolution_rate", "solve_rate", "completion_rate",
-            "percent", "percentage", "pct", "score", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
+            "percent", "percentage", "pct", "score", "exact_match", "em", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
             "genauigkeit", "taux", "taux_de_reussite", "precision", "tasa", "tasa_de_exito", "tasso", "taxa", "exactitud", "准确率", "正解率",
         ],
     ),
@@ -454,11 +454,58 @@ pub(super) fn suggested_roles(column: &str) -> Vec<(SuggestedRole, u8)> {
             && (!is_opposite || !matches!(role, SuggestedRole::Passed | SuggestedRole::PassedCount))
             && (!is_other || !is_figure(role) || role == SuggestedRole::FailedCount)
     };
+    let counted = counted_role(&words);
     ROLE_TITLES
         .iter()
         .map(|(role, names)| (*role, clarity(*role, names)))
+        .map(|(role, clarity)| match counted {
+            Some(counted) if counted == role => (role, 3),
+            _ => (role, clarity),
+        })
         .filter(|(role, clarity)| *clarity > 0 && is_kept(*role))
         .collect()
+}
+
+/// Returns the role of a title that counts things: `tasks_solved` and `issues_resolved` are passed, and `tasks_total` and `n_questions` are all.
+fn counted_role(words: &[String]) -> Option<SuggestedRole> {
+    const THINGS: [&str; 13] = [
+        "tasks",
+        "questions",
+        "issues",
+        "problems",
+        "items",
+        "tests",
+        "cases",
+        "instances",
+        "examples",
+        "samples",
+        "episodes",
+        "puzzles",
+        "attempts",
+    ];
+    const COUNTS: [&str; 6] = ["n", "num", "number", "count", "of", "nr"];
+    const ALL: [&str; 3] = ["total", "all", "attempted"];
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let has = |list: &[&str]| words.iter().any(|word| is(word, list));
+    let passes = [
+        &PASS_WORDS[..],
+        &["solved", "resolved", "correct", "succeeded", "successful"],
+    ]
+    .concat();
+    let are = |lists: &[&[&str]]| {
+        words
+            .iter()
+            .all(|word| lists.iter().any(|list| is(word, list)))
+    };
+    if words.len() == 1 {
+        let alone = is(&words[0], &["attempted", "episodes"]);
+        return alone.then_some(SuggestedRole::Total);
+    }
+    if has(&passes) && (has(&THINGS) || has(&COUNTS)) && are(&[&passes, &THINGS, &COUNTS]) {
+        return Some(SuggestedRole::PassedCount);
+    }
+    let is_all = has(&THINGS) && (has(&ALL) || has(&COUNTS)) && are(&[&THINGS, &COUNTS, &ALL]);
+    is_all.then_some(SuggestedRole::Total)
 }
 
 /// Benchmarks that are common as columns of a table.
@@ -598,9 +645,27 @@ const TOTAL_WORDS: [&str; 28] = [
     "total", "totals", "grand total", "subtotal", "average", "avg", "overall", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittelwert", "durchschnitt", "schnitt", "zwischensumme",
     "pass rate", "moyenne", "somme", "promedio", "totale", "gemiddelde", "totaal", "razem", "总计", "ø", "∅", "σ", "summa",
 ];
-const POSSIBLE_TOTAL_WORDS: [&str; 13] = [
-    "sum", "sums", "mean", "all", "mittel", "quote", "rate", "accuracy", "score", "ensemble",
-    "media", "suma", "mittelw.",
+const POSSIBLE_TOTAL_WORDS: [&str; 20] = [
+    "std",
+    "stdev",
+    "stddev",
+    "std dev",
+    "std. dev.",
+    "standard deviation",
+    "sd",
+    "sum",
+    "sums",
+    "mean",
+    "all",
+    "mittel",
+    "quote",
+    "rate",
+    "accuracy",
+    "score",
+    "ensemble",
+    "media",
+    "suma",
+    "mittelw.",
 ];
 
 fn normalise_total(text: &str) -> String {
