@@ -1585,17 +1585,40 @@ class UndatedArm(TypedDict):
     is_all: bool
 
 
-class UnlistedFailures(TypedDict):
-    """A figure of a new report that its tests do not show."""
+class FutureArm(TypedDict):
+    """An arm whose newest run has a time that has not come. It would stay the newest, and hide all nights until
+    then."""
 
     suite: str
     approach: str
     model: str
-    # `failures` or `errors`.
+    run: str
+    time: str
+
+
+class ContradictedFigure(TypedDict):
+    """A figure by which a new report is worse than its own outcomes."""
+
+    suite: str
+    approach: str
+    model: str
+    # As the report calls it, such as `failures`.
     figure: str
-    # As the report counts them; then as its tests show.
-    stated: int
-    listed: int
+    # As the report states it; then as its outcomes give it. Both in `unit`.
+    stated: float
+    listed: float
+    unit: str
+
+
+class FailedReport(TypedDict):
+    """A new report that says that the run failed as a whole, as no run of the baseline did."""
+
+    suite: str
+    approach: str
+    model: str
+    error: str
+    # Whether the report is of tests: one that could not be loaded or collected is a new failure.
+    is_of_tests: bool
 
 
 class OutdatedArm(TypedDict):
@@ -1719,8 +1742,12 @@ class GateAnswer(_GateAnswer, total=False):
     unfinished: List[UnfinishedArm]
     # With a moving baseline: arms some of whose runs have no time.
     undated: List[UndatedArm]
-    # New reports that count more failures or errors than their tests show.
-    unlisted: List[UnlistedFailures]
+    # Arms whose newest run began in the future.
+    future: List[FutureArm]
+    # Figures by which new reports are worse than their own outcomes.
+    contradicted: List[ContradictedFigure]
+    # New reports that say that the run failed as a whole.
+    failed: List[FailedReport]
     # Arms that no check covers, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
     # Items that fail now and did not in the baseline, by arm. Arms without such items are omitted.

@@ -341,6 +341,10 @@ fn import_tables(
             proposal::proposal_failure(why, paths, &command, proposal::name_columns)
         })?,
     };
+    let proposal = match asked.map_name {
+        Some(name) => proposal.with_map_name(name),
+        None => proposal,
+    };
     let look = proposal::import_command(
         settings,
         paths,
@@ -570,25 +574,30 @@ fn unwritable_cache(report: &ImportReport, cache: &Path) -> Option<String> {
     }
 }
 
-/// Fails if some of the files cannot be read, for answers that would be green without them.
+/// Fails if some of the files cannot be read, or not in full, for answers that would be green without what is missing.
 fn refuse_unread_files(report: &ImportReport) -> Result<(), CommandFailure> {
     let (unread, read): (Vec<_>, Vec<_>) = report
         .sources
         .iter()
         .partition(|source| source.outcome == SourceOutcome::Unreadable);
-    if unread.is_empty() || read.is_empty() {
-        // Without a file that is read, the failure is that nothing was found.
-        return Ok(());
-    }
-    let problems: Vec<Problem> = unread
+    // What a source holds and was refused, now or when the cache took it, is among its problems.
+    let is_cut = |source: &&SourceReport| !source.problems.is_empty();
+    let cut: Vec<&SourceReport> = read.iter().copied().filter(is_cut).collect();
+    // Without a file that is read, the failure is that nothing was found.
+    let (incomplete, what) = match (unread.is_empty() || read.is_empty(), cut.is_empty()) {
+        (false, _) => (unread, "cannot be read"),
+        (true, false) => (cut, "cannot be read in full"),
+        (true, true) => return Ok(()),
+    };
+    let problems: Vec<Problem> = incomplete
         .iter()
         .flat_map(|source| source.problems.iter().cloned())
         .collect();
     let failure = CommandFailure {
         details: problems.iter().map(ToString::to_string).collect(),
         ..CommandFailure::new(format!(
-            "{} cannot be read, and what is not there is no pass",
-            output::format_count(unread.len(), "file")
+            "{} {what}, and what is not there is no pass",
+            output::format_count(incomplete.len(), "file")
         ))
     };
     let own = problems.iter().find_map(|problem| problem.hint.clone());

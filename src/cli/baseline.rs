@@ -11,6 +11,7 @@ use crate::domain::{
     Filter, GivenRunNames, NamesByRun, Problems, Run, RunId, escape_invisible, nearest_name,
 };
 use crate::files;
+use crate::inference::Arm;
 use crate::results::{Store, is_bundle, unpack_figures};
 use crate::views::{BaselineComparison, BaselineSelection, BatchSelection};
 use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
@@ -126,7 +127,7 @@ fn find_baseline(
             cache: None,
             ..head.clone()
         };
-        return open_together(settings, what, (head, named), own, grouping, true);
+        return open_together(settings, what, (head, named), own, grouping, true)?;
     }
     // A path that exists but cannot be inspected is not taken for another kind of name.
     let is_name = |error: &io::Error| {
@@ -153,11 +154,12 @@ fn find_baseline(
             lakes: Vec::new(),
             ..head.clone()
         };
-        if let Some((own, settings)) = import_path(settings, path, (asked, &own))? {
-            return open_together(&settings, what, (head, named), own, grouping, true);
+        if let Some(opened) = open_imported(settings, what, &head, &own, grouping, (asked, named))?
+        {
+            return Ok(opened);
         }
         info!(folder = %path.display(), "baseline is a store");
-        return open_together(settings, what, (head, named), own, grouping, true);
+        return open_together(settings, what, (head, named), own, grouping, true)?;
     }
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
@@ -172,8 +174,10 @@ fn find_baseline(
                 lakes: Vec::new(),
                 ..head.clone()
             };
-            if let Some((own, settings)) = import_path(settings, path, (asked, &own))? {
-                return open_together(&settings, what, (head, named), own, grouping, true);
+            if let Some(opened) =
+                open_imported(settings, what, &head, &own, grouping, (asked, named))?
+            {
+                return Ok(opened);
             }
             info!(file = %path.display(), "baseline is a result file");
             return open_together(
@@ -183,7 +187,7 @@ fn find_baseline(
                 own,
                 BatchSelection::AllBatches,
                 false,
-            );
+            )?;
         }
         info!(file = %path.display(), "baseline is a bundle");
         // Until the command ends: some outcomes are read only when an answer lists its items.
@@ -211,7 +215,7 @@ fn find_baseline(
             own,
             grouping,
             false,
-        );
+        )?;
     }
     let warehouse = open_checked(settings, &head)?;
     if let Some(baseline) = find_among_runs(&warehouse, what)? {
@@ -232,6 +236,40 @@ fn find_baseline(
         }
         Err(why) => Err(baseline_not_found(&warehouse, what, &why)),
     }
+}
+
+/// Opens another tool's results as the baseline. `None` if the path holds runs of ours, or nothing of a known format.
+fn open_imported(
+    settings: &Settings,
+    what: &str,
+    head: &WarehouseOptions,
+    own: &WarehouseOptions,
+    grouping: BatchSelection,
+    (asked, named): (&FileOptions, &[String]),
+) -> Result<Option<ResultsWithBaseline>, CommandFailure> {
+    let path = Path::new(what);
+    let open = |(own, settings): (WarehouseOptions, Settings)| {
+        open_together(&settings, what, (head.clone(), named), own, grouping, true)
+    };
+    let Some(imported) = import_path(settings, path, (asked, own))? else {
+        return Ok(None);
+    };
+    let failure = match open(imported)? {
+        Ok(opened) => return Ok(Some(opened)),
+        Err(failure) => failure,
+    };
+    // Two tables may call their runs alike, by days or numbers, and each has runs of its own.
+    let apart = asked.with_map_name("baseline");
+    // What there is to say was said.
+    let silent = Settings {
+        quiet: true,
+        ..settings.clone()
+    };
+    let Some((own, named_by)) = import_path(&silent, path, (&apart, own))? else {
+        return Err(failure);
+    };
+    let quiet = settings.quiet;
+    open((own, Settings { quiet, ..named_by }))?.map(Some)
 }
 
 /// Imports another tool's results at a path that holds no runs of ours. Returns what to open, and the settings that name its runs. `None` if
@@ -290,9 +328,9 @@ fn share_suites(opened: &mut ResultsWithBaseline, named: &[String]) {
     let (new, old) = (of(&is_new), of(&is_old));
     let mut names = NamesByRun::default();
     for (suite, rows) in new.iter().filter(|(suite, _)| !old.contains_key(**suite)) {
-        let mut alike = old
-            .iter()
-            .filter(|(_, others)| share_items(warehouse, rows, others));
+        let mut alike = old.iter().filter(|(_, others)| {
+            share_items(warehouse, rows, others) || share_figures(rows, others)
+        });
         let (Some((other, others)), None) = (alike.next(), alike.next()) else {
             continue;
         };
@@ -317,7 +355,16 @@ fn share_suites(opened: &mut ResultsWithBaseline, named: &[String]) {
     warehouse.apply_run_names(&names);
 }
 
-/// Opens the head's stores and files together with the baseline's.
+/// Returns whether the runs have figures and no items, and are of one arm at least in common.
+fn share_figures(first: &[&RunRow], other: &[&RunRow]) -> bool {
+    let arms = |rows: &[&RunRow]| -> BTreeSet<Arm> {
+        rows.iter().map(|row| Arm::from_run(&row.run)).collect()
+    };
+    first.iter().chain(other).all(|row| row.items.is_none())
+        && !arms(first).is_disjoint(&arms(other))
+}
+
+/// Opens the head's stores and files together with the baseline's. The inner failure says that a run of the baseline is another in the results.
 fn open_together(
     settings: &Settings,
     what: &str,
@@ -325,7 +372,7 @@ fn open_together(
     own: WarehouseOptions,
     grouping: BatchSelection,
     lasts: bool,
-) -> Result<ResultsWithBaseline, CommandFailure> {
+) -> Result<Result<ResultsWithBaseline, CommandFailure>, CommandFailure> {
     let mut alone = settings.open_with(&own)?;
     settings.close_warehouse(&mut alone)?;
     if alone.runs().is_empty() {
@@ -384,7 +431,7 @@ fn open_together(
             } else {
                 "ids must be unique: give each run its own"
             };
-            return Err(CommandFailure::new(what).with_hint(hint));
+            return Ok(Err(CommandFailure::new(what).with_hint(hint)));
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
@@ -394,11 +441,11 @@ fn open_together(
         grouping,
         is_among_new: false,
     };
-    Ok(ResultsWithBaseline {
+    Ok(Ok(ResultsWithBaseline {
         lasts,
         guessed_suites: settings.guessed_suites.clone(),
         ..ResultsWithBaseline::new(warehouse, baseline)
-    })
+    }))
 }
 
 /// Importer and digest of the file that a run was imported from.

@@ -29,6 +29,8 @@ pub(super) struct FileOptions {
     by: Option<PartOfPath>,
     /// What the columns of tables mean, by options such as `--passed`.
     pub columns: TableColumns,
+    /// Another name for the maps of tables.
+    pub map_name: Option<&'static str>,
     /// Whether the command compares arms, so that files of the same arms and items are arms.
     compares: bool,
 }
@@ -97,6 +99,7 @@ impl FileOptions {
             set,
             by,
             columns,
+            map_name: None,
             compares: false,
         })
     }
@@ -106,6 +109,14 @@ impl FileOptions {
         Self {
             compares: true,
             ..self
+        }
+    }
+
+    /// Takes another name for the maps of tables.
+    pub fn with_map_name(&self, name: &'static str) -> Self {
+        Self {
+            map_name: Some(name),
+            ..self.clone()
         }
     }
 

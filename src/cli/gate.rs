@@ -35,7 +35,7 @@ use super::file_arms::FileOptions;
 use super::options::{EXIT_CODES, Engine, Format, Judging, OfFiles, Selection};
 use super::query::{NamedRuns, RunQuery};
 use super::settings::Settings;
-use super::{accept, ad_hoc_import, exit_code, output, policy, selection, unstarted};
+use super::{accept, ad_hoc_import, clock, exit_code, output, policy, selection, unstarted};
 
 /// Fail CI if new runs regress against a baseline
 #[derive(Args)]
@@ -330,7 +330,7 @@ impl GateRequest<'_> {
             warehouse,
             ..
         } = *self;
-        let report = check_gate(warehouse, self.groups, rules, self.policy);
+        let report = check_gate(warehouse, self.groups, rules, self.policy, clock::now());
         output::refuse_incomplete(ANSWER_NAME, &warehouse.late_problems())?;
         check_items(&report)?;
         if report.checks.is_empty() {
@@ -395,7 +395,13 @@ impl GateRequest<'_> {
 
     /// Accepts what is regressed, and prints it.
     fn accept_regressions(&self, rules: &[GateRule], reason: &str) -> Result<u8, CommandFailure> {
-        let report = check_gate(self.warehouse, self.groups, rules, self.policy);
+        let report = check_gate(
+            self.warehouse,
+            self.groups,
+            rules,
+            self.policy,
+            clock::now(),
+        );
         output::refuse_incomplete(ANSWER_NAME, &self.warehouse.late_problems())?;
         accept::accept_regressions(self.settings, &report, reason)
     }

@@ -6,9 +6,9 @@ use chrono::NaiveDate;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    AbsentArm, Arm, Ask, Basis, Cell, Difference, EarlierArm, GateCheck, GateReport, NewFailures,
-    NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
-    UnfinishedArm, UnlistedFailures,
+    AbsentArm, Arm, Ask, Basis, Cell, ContradictedFigure, Difference, EarlierArm, FailedReport,
+    FutureArm, GateCheck, GateReport, NewFailures, NewPasses, OpenArm, OutdatedArm, PairEvidence,
+    Ruling, Scale, TurnedItem, UndatedArm, UnfinishedArm,
 };
 
 use super::cell::{Datum, TableCell};
@@ -126,7 +126,9 @@ pub(super) fn list_caveats(report: &GateReport) -> Vec<String> {
     notes.extend(earlier_arm_lines(&report.earlier));
     notes.extend(report.unfinished.iter().map(unfinished_arm_line));
     notes.extend(report.undated.iter().map(undated_arm_sentence));
-    notes.extend(report.unlisted.iter().map(unlisted_failures_sentence));
+    notes.extend(report.future.iter().map(future_arm_sentence));
+    notes.extend(report.failed.iter().map(failed_report_sentence));
+    notes.extend(report.contradicted.iter().map(contradicted_figure_sentence));
     notes.extend(outdated_arm_lines(&report.outdated));
     notes.extend(accepted_baseline_notes(report));
     if report
@@ -249,14 +251,30 @@ pub(super) fn absent_arm_lines(arms: &[AbsentArm]) -> Vec<String> {
     arms.iter().map(line).collect()
 }
 
-/// Says what a report counts as failed and does not list: `app: the report counts 3 under failures, and its tests show 0.`
-fn unlisted_failures_sentence(one: &UnlistedFailures) -> String {
+/// Says which figure contradicts the outcomes: `app: the report states 3 under failures, and its outcomes give 0.`
+fn contradicted_figure_sentence(one: &ContradictedFigure) -> String {
+    let amount = |value| match one.unit {
+        Unit::Fraction => format!("{}%", format::fixed_decimals(value * 100.0, 1)),
+        unit => format::value_in_unit(value, unit, 0),
+    };
     format!(
-        "{}: the report counts {} under {}, and its tests show {}.",
+        "{}: the report states {} under {}, and its outcomes give {}.",
         phrases::arm_on_suite(&one.suite, &one.arm),
-        format::format_integer(one.stated),
+        amount(one.stated),
         one.figure,
-        format::format_integer(one.listed)
+        amount(one.listed)
+    )
+}
+
+/// Says why a run failed as a whole.
+fn failed_report_sentence(one: &FailedReport) -> String {
+    let why = match one.error.as_str() {
+        "" => String::new(),
+        error => format!(": {error}"),
+    };
+    format!(
+        "{}: the run failed as a whole{why}.",
+        phrases::arm_on_suite(&one.suite, &one.arm)
     )
 }
 
@@ -281,6 +299,16 @@ fn undated_arm_sentence(one: &UndatedArm) -> String {
         "{}: {} {verb} no time, so nobody knows whether {them}.",
         phrases::arm_on_suite(&one.suite, &one.arm),
         phrases::count_with_noun(one.runs, "runs")
+    )
+}
+
+/// Says which run stays the newest until its time has come.
+fn future_arm_sentence(one: &FutureArm) -> String {
+    format!(
+        "{}: `{}` began on {}, which is in the future, so it hides all newer runs. Retract it, or correct the clock that dated it.",
+        phrases::arm_on_suite(&one.suite, &one.arm),
+        one.run,
+        one.time.format("%Y-%m-%d")
     )
 }
 
@@ -745,7 +773,13 @@ fn explain_basis(check: &GateCheck) -> String {
         Basis::NotFinished => "The newest run did not finish".to_owned(),
         Basis::NotRun => "It has been away for longer than ever before".to_owned(),
         Basis::NoTime => "Runs without a time may be the newest".to_owned(),
-        Basis::Unlisted => "The report counts failures that none of its tests shows".to_owned(),
+        Basis::FutureTime => "The newest run began in the future".to_owned(),
+        Basis::Contradicted => "A figure of the report is worse than its outcomes show".to_owned(),
+        Basis::RunFailed => "The run failed as a whole".to_owned(),
+        Basis::OnlyScores => {
+            "No item passed or failed; `--metric score --max-drop 5%` checks scores".to_owned()
+        }
+        Basis::OtherJudge => "The outcomes were judged in different ways".to_owned(),
         Basis::Accepted => "This regression was accepted: it begins the new baseline".to_owned(),
         Basis::Nights => {
             "The interval alone is inconclusive; all nights since the baseline together are not"

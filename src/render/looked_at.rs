@@ -171,6 +171,7 @@ pub(super) fn missing_reason(item: &MissingItem) -> String {
         How::Absent => "not in the new runs",
         How::Skipped => "skipped",
         How::Unanswered => "without a result",
+        How::Scored => "scored on one side only",
     };
     match item.baseline_attempts {
         0 => how.to_owned(),

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest_name};
 use crate::inference::{
     AcceptedRegression, Arm, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, Cell,
-    Comparability, Design, Difference, EQUAL_SHARE_TOLERANCE, MAX_JOB, MIN_ITEMS, MIN_RUNS, Needed,
-    NightsEvidence, Obstacle, PairEvidence, PairVerdict, Policy, Scale, SuiteComparison,
-    UNKNOWN_VERSION, sequential_evidence,
+    Comparability, Design, Difference, EQUAL_SHARE_TOLERANCE, MAX_JOB, MIN_ITEMS, MIN_RUNS,
+    Mismatch, MismatchKind, Needed, NightsEvidence, Obstacle, PairEvidence, PairVerdict, Policy,
+    Scale, SuiteComparison, UNKNOWN_VERSION, sequential_evidence,
 };
 use crate::stats::{
     Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule_on_change, rule_point,
@@ -25,6 +25,9 @@ use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
     ArmCourses, NightDates, OpenRegression, RepairedRegression, RuleCourse, RuleFinding,
     earlier_runs, follow_courses, newest_changes,
+};
+use super::gate_reports::{
+    ContradictedFigure, FailedReport, find_contradicted_figures, find_failed_reports,
 };
 use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
 use super::gate_unfinished::{UnfinishedArm, find_unfinished_arms};
@@ -84,8 +87,16 @@ pub enum Basis {
     NotRun,
     /// Runs of the arm have no time, so nobody knows which is the newest.
     NoTime,
-    /// The new report counts more failures or errors than its tests show.
-    Unlisted,
+    /// The arm's newest run began in the future, so nobody knows which is the newest.
+    FutureTime,
+    /// A figure of the new report says that it is worse than its outcomes show.
+    Contradicted,
+    /// The new report says that the run failed as a whole, as no run of the baseline did.
+    RunFailed,
+    /// The items have scores, and none passed or failed.
+    OnlyScores,
+    /// The new runs and the baseline were judged in different ways.
+    OtherJudge,
 }
 
 /// One rule applied to one arm.
@@ -205,17 +216,14 @@ pub struct UndatedArm {
     pub is_all: bool,
 }
 
-/// A figure of a new report that its tests do not show.
+/// An arm whose newest run has a time that has not come. It would stay the newest, and hide all nights until then.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct UnlistedFailures {
+pub struct FutureArm {
     pub suite: String,
     #[serde(flatten)]
     pub arm: Arm,
-    /// `failures` or `errors`.
-    pub figure: String,
-    /// As the report counts them; then as its tests show.
-    pub stated: u64,
-    pub listed: u64,
+    pub run: String,
+    pub time: DateTime<Utc>,
 }
 
 /// Why an arm of the new runs lost items against its baseline.
@@ -254,9 +262,15 @@ pub struct GateReport {
     /// With a moving baseline: arms some of whose runs have no time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undated: Vec<UndatedArm>,
-    /// New reports that count more failures or errors than their tests show.
+    /// Arms whose newest run began in the future.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unlisted: Vec<UnlistedFailures>,
+    pub future: Vec<FutureArm>,
+    /// Figures by which new reports are worse than their own outcomes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradicted: Vec<ContradictedFigure>,
+    /// New reports that say that the run failed as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedReport>,
     /// Arms that no check covers, because their new runs are all of other suite versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<OutdatedArm>,
@@ -286,6 +300,8 @@ pub struct GateReport {
 
 /// Outcomes up to which a gate reads the reasons of all of an arm's and its baseline's runs: it has to be quick.
 const MAX_REASONS_READ: u64 = 200_000;
+/// By how much the clocks of machines may differ: a day, since some tools write local time without its zone.
+const MAX_CLOCK_SKEW: TimeDelta = TimeDelta::days(1);
 
 /// Groups the items that the new runs lost or won. `None` if no two of them share anything, or if there are too many outcomes to read.
 fn lost_items(warehouse: &Warehouse, answer: &SuiteComparison<'_>) -> Option<FailureCohorts> {
@@ -305,12 +321,13 @@ fn lost_items(warehouse: &Warehouse, answer: &SuiteComparison<'_>) -> Option<Fai
     found.filter(|found| found.all.lost > 0 && !found.cohorts.is_empty())
 }
 
-/// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm.
+/// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm. `now` tells which runs began in the future.
 pub fn check_gate(
     warehouse: &Warehouse,
     groups: &[BaselineComparison<'_>],
     rules: &[GateRule],
     policy: &Policy,
+    now: DateTime<Utc>,
 ) -> GateReport {
     let mut report = GateReport {
         ruling: Ruling::Pass,
@@ -322,7 +339,9 @@ pub fn check_gate(
         earlier: find_earlier_arms(warehouse, groups),
         unfinished: find_unfinished_arms(warehouse, newest_versions(groups)),
         undated: find_undated_arms(groups),
-        unlisted: find_unlisted_failures(groups),
+        future: find_future_arms(groups, now),
+        contradicted: find_contradicted_figures(groups),
+        failed: find_failed_reports(warehouse, groups),
         outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
@@ -662,7 +681,7 @@ fn apply_rule(
     match &rule.ask {
         Ask::MaxDrop { metric, allowed } => bound(metric, ChangeLimit::Drop(*allowed)),
         Ask::MaxRise { metric, allowed } => bound(metric, ChangeLimit::Rise(*allowed)),
-        Ask::NoNewFailures => no_new_failures(held, pair, rule, changed),
+        Ask::NoNewFailures => with_other_judge(no_new_failures(held, pair, rule, changed), answer),
         Ask::MustPass { .. } => new_check(held, pair.0, None, rule),
     }
 }
@@ -815,7 +834,16 @@ fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> G
     }
     let is_about_failures = check.rule == Ask::NoNewFailures;
     let Some(gap) = looked.deciding_gap(is_about_failures, allowed) else {
-        return check;
+        let is_pass = is_about_failures && check.ruling == Ruling::Pass;
+        return if is_pass && looked.has_only_scores() {
+            GateCheck {
+                ruling: Ruling::Inconclusive,
+                basis: Basis::OnlyScores,
+                ..check
+            }
+        } else {
+            check
+        };
     };
     let basis = match (gap.is_outage, gap.missing) {
         (true, _) => Basis::MissingOutcomes,
@@ -865,12 +893,24 @@ fn without_newest_night(check: GateCheck, report: &GateReport, allows_removed: b
         .any(|one| is_own(&one.suite, &one.arm))
     {
         (Ruling::Inconclusive, Basis::NoTime)
+    } else if report.future.iter().any(|one| is_own(&one.suite, &one.arm)) {
+        (Ruling::Inconclusive, Basis::FutureTime)
+    } else if let Some(failed) = report
+        .failed
+        .iter()
+        .find(|one| is_own(&one.suite, &one.arm))
+    {
+        if failed.is_of_tests && check.rule == Ask::NoNewFailures {
+            (Ruling::Regression, Basis::RunFailed)
+        } else {
+            (Ruling::Inconclusive, Basis::RunFailed)
+        }
     } else if report
-        .unlisted
+        .contradicted
         .iter()
         .any(|one| is_own(&one.suite, &one.arm))
     {
-        (Ruling::Inconclusive, Basis::Unlisted)
+        (Ruling::Inconclusive, Basis::Contradicted)
     } else {
         return check;
     };
@@ -969,40 +1009,6 @@ fn find_earlier_arms(warehouse: &Warehouse, groups: &[BaselineComparison<'_>]) -
         .collect()
 }
 
-/// Returns what the newest reports count as failed and do not list.
-fn find_unlisted_failures(groups: &[BaselineComparison<'_>]) -> Vec<UnlistedFailures> {
-    let of_arm = |held: &BaselineComparison<'_>, head: usize| -> Vec<UnlistedFailures> {
-        let rows = held.runs_of_night(head, held.night_count(head) - 1);
-        let figures = rows.iter().flat_map(|row| &row.run.stated);
-        figures
-            .filter(|figure| matches!(figure.name.as_str(), "failures" | "errors"))
-            .filter_map(|figure| {
-                let listed = figure.recomputed.filter(|listed| *listed < figure.value)?;
-                Some(UnlistedFailures {
-                    suite: held.suite.clone(),
-                    arm: held.head[head].arm.clone(),
-                    figure: figure.name.clone(),
-                    stated: whole(figure.value),
-                    listed: whole(listed),
-                })
-            })
-            .collect()
-    };
-    newest_versions(groups)
-        .flat_map(|held| (0..held.head.len()).flat_map(move |head| of_arm(held, head)))
-        .collect()
-}
-
-/// Returns a count that a report states as a number.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a report's counts are whole and not negative"
-)]
-fn whole(count: f64) -> u64 {
-    count as u64
-}
-
 /// Returns the arms of a moving baseline some of whose runs have no time.
 fn find_undated_arms(groups: &[BaselineComparison<'_>]) -> Vec<UndatedArm> {
     let of_arm = |held: &BaselineComparison<'_>, head: usize| {
@@ -1023,6 +1029,26 @@ fn find_undated_arms(groups: &[BaselineComparison<'_>]) -> Vec<UndatedArm> {
                 .filter_map(|head| of_arm(held, head))
                 .collect::<Vec<_>>()
         })
+        .collect()
+}
+
+/// Returns the arms whose newest run began in the future, if the results and not the user say which runs are new.
+fn find_future_arms(groups: &[BaselineComparison<'_>], now: DateTime<Utc>) -> Vec<FutureArm> {
+    let newest = |held: &BaselineComparison<'_>, arm: &ArmRuns<'_>| {
+        let runs = arm.all_runs().map(|row| &row.run);
+        let (time, run) = runs
+            .filter_map(|run| Some((run.timestamp?, &run.id)))
+            .max()?;
+        (time > now + MAX_CLOCK_SKEW).then(|| FutureArm {
+            suite: held.suite.clone(),
+            arm: arm.arm.clone(),
+            run: run.to_string(),
+            time,
+        })
+    };
+    newest_versions(groups)
+        .filter(|held| held.takes_newest)
+        .flat_map(|held| held.head.iter().filter_map(move |arm| newest(held, arm)))
         .collect()
 }
 
@@ -1221,6 +1247,24 @@ fn no_new_failures(
     }
 }
 
+/// Takes a pass from items that passed by another judge than in the baseline.
+fn with_other_judge(check: GateCheck, answer: &SuiteComparison<'_>) -> GateCheck {
+    let is_judge = |mismatch: &Mismatch| mismatch.kind == MismatchKind::Judge;
+    let other = answer
+        .comparability
+        .first()
+        .filter(|found| found.mismatches.iter().any(is_judge));
+    match other {
+        Some(found) if check.ruling == Ruling::Pass => GateCheck {
+            ruling: Ruling::Inconclusive,
+            basis: Basis::OtherJudge,
+            comparability: Some(found.clone()),
+            ..check
+        },
+        _ => check,
+    }
+}
+
 /// Sets the reason why there is no baseline: none at all, or one of another suite version.
 fn without_baseline(mut check: GateCheck, group: &BaselineComparison<'_>) -> GateCheck {
     if !group.other_versions.is_empty() {
@@ -1373,7 +1417,7 @@ fn check_limit(
     let exactness = match pair.verdict {
         _ if is_by_outcomes => Exactness::from_rates(&answer.rates, pair.design),
         PairVerdict::DeterministicDifference { .. } | PairVerdict::Tie => Exactness::Fixed,
-        _ => Exactness::Sampled,
+        _ => Exactness::from_scores(pair, &difference),
     };
     (check.ruling, check.basis) = rule_change(&change, pair, exactness);
     (check, Some(change))
@@ -1412,6 +1456,19 @@ enum Exactness {
 }
 
 impl Exactness {
+    /// Judges item scores by how many items either arm is better on. Scores that all changed by the same amount have no interval.
+    fn from_scores(pair: &PairEvidence, difference: &Difference) -> Self {
+        match pair.record {
+            Some(record) if record.won + record.lost == 0 && pair.bounds.is_none() => {
+                Self::Identical
+            }
+            Some(_) if pair.design == Design::Items && difference.interval.is_none() => {
+                Self::Uniform
+            }
+            _ => Self::Sampled,
+        }
+    }
+
     fn from_rates(rates: &[ArmRates], design: Design) -> Self {
         match rates {
             [ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)]
@@ -1603,7 +1660,11 @@ fn further_units_needed(
         | Basis::NotFinished
         | Basis::NotRun
         | Basis::NoTime
-        | Basis::Unlisted => return None,
+        | Basis::FutureTime
+        | Basis::Contradicted
+        | Basis::RunFailed
+        | Basis::OnlyScores
+        | Basis::OtherJudge => return None,
     };
     wanted
         .checked_sub(have)

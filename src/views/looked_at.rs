@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{ItemKind, ItemStatus};
+use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{
     Arm, ArmOutcomes, ArmRates, ArmRuns, AskedState, BaselineComparison, NightKey, Nights,
     SuiteComparison,
@@ -118,6 +118,8 @@ pub enum How {
     Skipped,
     /// An outage ended it, or nothing evaluated it.
     Unanswered,
+    /// It passed or failed on one side, and has a score alone on the other.
+    Scored,
 }
 
 /// How an item did in the baseline.
@@ -125,6 +127,8 @@ pub enum How {
 enum BaselineOutcome {
     /// It passed every attempt, and every night has an outcome of it.
     AlwaysPassed,
+    /// It has a score alone.
+    Scored,
     /// Every night has an outcome of it.
     EveryNight,
     SomeNights,
@@ -301,6 +305,12 @@ pub(super) fn look_at_items(
                         }
                     }
                     (true, FoundOutcome::Scored | FoundOutcome::Not(_)) => {
+                        if let (FoundOutcome::Scored, Some((class, cell))) = (&then, known) {
+                            let key = &answer.matrix.items[columns[0] as usize].key;
+                            looked.missing.add_item(class, How::Scored, || {
+                                MissingItem::new(key, How::Scored, cell)
+                            });
+                        }
                         looked.unknown_failures += 1;
                         if looked.new_items.len() < MAX_TURNED {
                             looked.new_items.push(turned());
@@ -316,9 +326,17 @@ pub(super) fn look_at_items(
                     (false, _) => passing += 1,
                 }
             }
-            (FoundOutcome::Scored, _) => {
+            (FoundOutcome::Scored, known) => {
                 looked.items += 1;
                 looked.scored += 1;
+                if let Some((class, cell)) = known
+                    && matches!(then, FoundOutcome::Outcome { .. })
+                {
+                    let key = &answer.matrix.items[columns[0] as usize].key;
+                    looked.missing.add_item(class, How::Scored, || {
+                        MissingItem::new(key, How::Scored, cell)
+                    });
+                }
             }
             (FoundOutcome::Not(how), known) => {
                 let is_named = match how {
@@ -327,7 +345,7 @@ pub(super) fn look_at_items(
                         looked.skipped += 1;
                         true
                     }
-                    How::Unanswered => {
+                    How::Unanswered | How::Scored => {
                         looked.unanswered += 1;
                         true
                     }
@@ -335,13 +353,9 @@ pub(super) fn look_at_items(
                 looked.items += u64::from(is_named);
                 if let Some((class, cell)) = known {
                     let key = &answer.matrix.items[columns[0] as usize].key;
-                    looked.missing.add_item(class, *how, || MissingItem {
-                        kind: key.kind,
-                        item: key.item.clone(),
-                        how: *how,
-                        baseline_passed: u64::from(cell.0),
-                        baseline_attempts: u64::from(cell.1),
-                    });
+                    looked
+                        .missing
+                        .add_item(class, *how, || MissingItem::new(key, *how, cell));
                 }
             }
         }
@@ -399,7 +413,7 @@ pub(super) fn without_outcome<'n>(
                 FoundOutcome::Outcome { .. } | FoundOutcome::Scored => {
                     tried.insert(name);
                 }
-                FoundOutcome::Not(How::Skipped | How::Unanswered) => {
+                FoundOutcome::Not(How::Skipped | How::Unanswered | How::Scored) => {
                     named.insert(name);
                 }
                 FoundOutcome::Not(How::Absent) => {}
@@ -419,7 +433,7 @@ fn baseline_outcome(
 ) -> Option<(BaselineOutcome, (u32, u32))> {
     match found {
         FoundOutcome::Not(_) => None,
-        FoundOutcome::Scored => Some((BaselineOutcome::EveryNight, (0, 0))),
+        FoundOutcome::Scored => Some((BaselineOutcome::Scored, (0, 0))),
         FoundOutcome::Outcome { passed, attempts } => {
             let has_it = |run| {
                 baseline.cells_of_run(run).is_none_or(|own| {
@@ -451,6 +465,18 @@ fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteComparison<'_>) -> BTreeSet<u3
         .collect()
 }
 
+impl MissingItem {
+    fn new(key: &ItemKey, how: How, (passed, attempts): (u32, u32)) -> Self {
+        Self {
+            kind: key.kind,
+            item: key.item.clone(),
+            how,
+            baseline_passed: u64::from(passed),
+            baseline_attempts: u64::from(attempts),
+        }
+    }
+}
+
 impl MissingItems {
     fn add_item(&mut self, class: BaselineOutcome, how: How, item: impl FnOnce() -> MissingItem) {
         let (count, first) = self.groups.entry((class, how)).or_default();
@@ -469,7 +495,8 @@ impl MissingItems {
                 .map(|(_, (count, _))| count)
                 .sum()
         };
-        let always = count(&|class, _| class == BaselineOutcome::AlwaysPassed);
+        let always =
+            count(&|class, how| class == BaselineOutcome::AlwaysPassed && how != How::Scored);
         let of = [How::Absent, How::Skipped, How::Unanswered]
             .map(|wanted| count(&|_, how| how == wanted));
         self.count = of.iter().sum();
@@ -477,8 +504,9 @@ impl MissingItems {
         [self.absent, self.skipped, self.unanswered] = of;
         self.items = self
             .groups
-            .values()
-            .flat_map(|(_, first)| first)
+            .iter()
+            .filter(|((_, how), _)| *how != How::Scored)
+            .flat_map(|(_, (_, first))| first)
             .take(MAX_TURNED)
             .cloned()
             .collect();
@@ -522,9 +550,13 @@ impl LookedAt {
         allowed: MissingAllowance,
     ) -> Option<Gap> {
         let classes: &[BaselineOutcome] = if is_about_failures {
-            &[BaselineOutcome::AlwaysPassed]
+            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::Scored]
         } else {
-            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::EveryNight]
+            &[
+                BaselineOutcome::AlwaysPassed,
+                BaselineOutcome::Scored,
+                BaselineOutcome::EveryNight,
+            ]
         };
         let all: u64 = classes
             .iter()
@@ -565,7 +597,9 @@ impl LookedAt {
             error_items,
             ..Gap::default()
         };
-        let lost = is_about_failures.then(|| of(&[How::Unanswered])).flatten();
+        let lost = is_about_failures
+            .then(|| of(&[How::Unanswered, How::Scored]))
+            .flatten();
         match (of(gone), lost) {
             (Some((missing, items)), _) => {
                 let is_removal = !allowed.removed && self.missing.absent > 0;
@@ -586,6 +620,18 @@ impl LookedAt {
         }
     }
 
+    /// Returns whether the new runs give scores, and say of no item whether it passed.
+    pub(super) fn has_only_scores(&self) -> bool {
+        let judged = self.passed
+            + self.flaky
+            + self.new_failures
+            + self.broken
+            + self.old_failures
+            + self.unknown_failures
+            + self.unknown_errors;
+        self.scored > 0 && judged == 0
+    }
+
     /// Returns whether the arm has no new runs, but another arm of the suite has: the items themselves were tried.
     pub(super) fn is_arm_only(&self) -> bool {
         self.runs == 0 && self.is_other_measured
@@ -597,5 +643,6 @@ fn item_with_reason(item: &MissingItem) -> String {
         How::Absent => item.item.clone(),
         How::Skipped => format!("{} (skipped)", item.item),
         How::Unanswered => format!("{} (no result)", item.item),
+        How::Scored => format!("{} (scored on one side only)", item.item),
     }
 }

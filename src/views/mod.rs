@@ -30,6 +30,7 @@ mod gate_decide;
 mod gate_items;
 mod gate_nights;
 mod gate_plan;
+mod gate_reports;
 mod gate_rules;
 mod gate_unfinished;
 mod grades;
@@ -97,8 +98,8 @@ pub use exported::{OutcomeGroup, RunTally, Share, StatusTally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MAX_LISTED};
 pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{
-    AbsentArm, Basis, EarlierArm, GateCheck, GateReport, LostItems, OutdatedArm, UndatedArm,
-    UnknownItem, UnlistedFailures, check_gate, move_baselines,
+    AbsentArm, Basis, EarlierArm, FutureArm, GateCheck, GateReport, LostItems, OutdatedArm,
+    UndatedArm, UnknownItem, check_gate, move_baselines,
 };
 pub use gate_accept::{OpenArm, open_arms};
 pub use gate_costs::GateCost;
@@ -108,6 +109,7 @@ pub use gate_items::{
 };
 pub use gate_nights::{OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
+pub use gate_reports::{ContradictedFigure, FailedReport};
 pub use gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
 pub use gate_unfinished::UnfinishedArm;
 pub use grades::{GradeCauses, grade_causes};
