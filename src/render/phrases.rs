@@ -257,9 +257,20 @@ pub(super) fn first_three(names: &[String]) -> String {
     }
 }
 
+/// By how much two shares may differ that a table shows as one.
+const SAME_SHARE: f64 = 0.0005;
+
 /// Formats a cell of a comparison: the run's value, or the mean over runs with its spread.
 pub fn cell_value(metric: &Metric, cell: &Cell) -> String {
-    let counts = cell.passed.zip(cell.total);
+    // Where items have different numbers of attempts, the mean over items is another share than that of all attempts.
+    let is_share = |passed: u64, total: u64| {
+        cell.value
+            .is_none_or(|value| (value - passed as f64 / total as f64).abs() <= SAME_SHARE)
+    };
+    let counts = cell
+        .passed
+        .zip(cell.total)
+        .filter(|(passed, total)| is_share(*passed, *total));
     let runs = cell.figure.as_ref().map_or(0, |figure| figure.summary.n);
     match (metric.kind, counts, cell.value) {
         (MetricKind::Rate, Some((passed, total)), Some(value)) if runs <= 1 => {

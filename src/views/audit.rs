@@ -70,11 +70,7 @@ pub(crate) fn audit_answer(answer: &SuiteComparison<'_>) -> Result<Audit, Unaudi
 
 /// Returns the name of an arm as a system of a suite's board.
 pub fn system_name(suite: &str, arm: &Arm) -> String {
-    match arm.display_name() {
-        None => suite.to_owned(),
-        Some(title) if !arm.has_approach() => title,
-        Some(_) => format!("{} · {}", arm.approach, arm.model),
-    }
+    arm.display_name().unwrap_or_else(|| suite.to_owned())
 }
 
 /// Audits a board.

@@ -6,6 +6,7 @@ use crate::domain::Problem;
 
 use super::cell::{CellKind, Refused};
 use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink};
+use super::titles::HeaderLines;
 
 /// Reads the one table of a Markdown text. Calls `ready` when the header is known; a problem that it returns stops the reading.
 pub(super) fn read_markdown(
@@ -41,6 +42,8 @@ pub(super) fn read_markdown(
         header,
         rows: records,
     } = tables.remove(0);
+    let header: Vec<String> = header.iter().map(|name| strip_emphasis(name)).collect();
+    let header = HeaderLines::column_names(&[header]);
     let places = rows
         .columns
         .locate_in_header(&header)
@@ -60,7 +63,7 @@ pub(super) fn read_markdown(
         }
         for (cell, place) in cells.iter_mut().zip(&places) {
             match place.and_then(|place| record.get(place)) {
-                Some(text) => cell.set(CellKind::Text, text),
+                Some(text) => cell.set(CellKind::Text, &strip_emphasis(text)),
                 None => cell.set(CellKind::Absent, ""),
             }
         }
@@ -107,12 +110,12 @@ fn split_cells(line: &str) -> Vec<String> {
     while let Some(letter) = letters.next() {
         match letter {
             '\\' if letters.peek() == Some(&'|') => cell.extend(letters.next()),
-            '|' => cells.push(strip_emphasis(&std::mem::take(&mut cell))),
+            '|' => cells.push(std::mem::take(&mut cell).trim().to_owned()),
             _ => cell.push(letter),
         }
     }
     if !cell.trim().is_empty() {
-        cells.push(strip_emphasis(&cell));
+        cells.push(cell.trim().to_owned());
     }
     cells
 }

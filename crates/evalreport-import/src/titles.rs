@@ -26,8 +26,15 @@ impl HeaderLines {
                     .is_some_and(|cell| cell.trim().is_empty()),
             )
         };
+        // A title beside a blank corner, above names and figures, is no title of the whole.
+        let is_pair = |line: Option<&Vec<String>>| {
+            line.is_some_and(|line| {
+                matches!(line.as_slice(), [corner, title]
+                    if corner.trim().is_empty() && title.trim().parse::<f64>().is_err())
+            })
+        };
         let with_corner = |(place, filled): (usize, &usize)| {
-            if *filled < 2 {
+            if *filled < 2 && !is_pair(lines.get(place)) {
                 *filled
             } else {
                 filled + corner(lines.get(place))
@@ -197,6 +204,7 @@ mod tests {
     fn a_blank_corner_belongs_to_the_header() {
         assert_eq!(header(",nova,lyra\nt1,1,0\nt2,0,1\n"), (1, 1));
         assert_eq!(header("Results,,\n,nova,lyra\nt1,1,0\nt2,0,1\n"), (2, 1));
+        assert_eq!(header(",accuracy\na,0.85\nb,0.80\n"), (1, 1));
         let names = |line: &[&str]| {
             HeaderLines::column_names(&[line.iter().map(|name| (*name).to_owned()).collect()])
         };

@@ -47,8 +47,13 @@ enum OpenElement {
 
 impl JunitCase {
     pub(super) fn from_element(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
-        let was_run = read_attribute(start, "status")
-            .is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
+        // Most tools say it by an element, and some by a word.
+        let status = match read_attribute(start, "status").as_deref() {
+            Some("notrun" | "disabled" | "skipped") => ItemStatus::Skipped,
+            Some("failed" | "fail" | "failure") => ItemStatus::Fail,
+            Some("error") => ItemStatus::Error,
+            _ => ItemStatus::Pass,
+        };
         Self {
             class: read_attribute(start, "classname").unwrap_or_default(),
             name: read_attribute(start, "name").unwrap_or_default(),
@@ -58,11 +63,7 @@ impl JunitCase {
             is_expected_failure: false,
             seconds: read_attribute(start, "time").and_then(|time| parse_seconds(&time)),
             own: JunitResult {
-                status: if was_run {
-                    ItemStatus::Pass
-                } else {
-                    ItemStatus::Skipped
-                },
+                status,
                 message: None,
                 text: String::new(),
             },
@@ -70,6 +71,35 @@ impl JunitCase {
             open: None,
             property: None,
         }
+    }
+
+    /// Returns a case for an error or a failure of a suite outside of its cases, such as in its teardown. `None` if the element is another.
+    pub(super) fn of_suite(
+        name: &[u8],
+        start: &BytesStart<'_>,
+        suites: Vec<String>,
+    ) -> Option<Self> {
+        let is_fault = matches!(name, b"error" | b"failure");
+        let suite = suites.last().filter(|_| is_fault)?.clone();
+        let mut case = Self {
+            class: String::new(),
+            name: suite,
+            file: None,
+            suites,
+            properties: Vec::new(),
+            is_expected_failure: false,
+            seconds: None,
+            own: JunitResult {
+                status: ItemStatus::Pass,
+                message: None,
+                text: String::new(),
+            },
+            others: Vec::new(),
+            open: None,
+            property: None,
+        };
+        case.open_child(name, start, true);
+        Some(case)
     }
 
     /// Handles an element that starts inside the case.

@@ -99,13 +99,7 @@ pub fn walk_report<E>(
                     }
                 }
                 b"testcase" => {
-                    let named = suites
-                        .iter()
-                        .flatten()
-                        .filter(|name| !name.trim().is_empty())
-                        .cloned()
-                        .collect();
-                    let case = JunitCase::from_element(start, named);
+                    let case = JunitCase::from_element(start, names_of(&suites));
                     if is_empty {
                         tell(JunitEvent::Case(Box::new(case))).map_err(JunitHalt::Told)?;
                     } else {
@@ -128,6 +122,9 @@ pub fn walk_report<E>(
                 inner => {
                     if let Some(case) = &mut open {
                         case.open_child(inner, start, is_empty);
+                    } else if let Some(case) = JunitCase::of_suite(inner, start, names_of(&suites))
+                    {
+                        tell(JunitEvent::Case(Box::new(case))).map_err(JunitHalt::Told)?;
                     }
                 }
             }
@@ -176,6 +173,16 @@ pub fn walk_report<E>(
             Event::Eof => return Ok(()),
         }
     }
+}
+
+/// Returns the names of the open suites that have one.
+fn names_of(suites: &[Option<String>]) -> Vec<String> {
+    suites
+        .iter()
+        .flatten()
+        .filter(|name| !name.trim().is_empty())
+        .cloned()
+        .collect()
 }
 
 fn push_text(open: &mut Option<JunitCase>, text: &str) {

@@ -32,7 +32,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "DeepEval",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 3,
+        version: 4,
     },
     claim_file,
     read_source,
@@ -341,7 +341,15 @@ impl DeepevalTotals {
         match case.success.as_bool() {
             Some(true) => {
                 self.passed += 1;
-                (ItemStatus::Pass, None)
+                let mut metrics = case.metrics_data.iter().peekable();
+                // A pass that nothing judged, or that a metric contradicts, is none.
+                let is_judged = metrics.peek().is_some()
+                    && !metrics.any(|metric| metric.success == false && metric.flaky != true);
+                if is_judged {
+                    (ItemStatus::Pass, None)
+                } else {
+                    (ItemStatus::NotEvaluated, reason)
+                }
             }
             Some(false) => {
                 self.failed += 1;

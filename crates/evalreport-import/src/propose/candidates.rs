@@ -10,7 +10,7 @@ use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
 use super::verdict::parse_status_word;
 use super::wide::is_arm_usage;
-use super::words::{SuggestedRole, is_other_subject};
+use super::words::{SuggestedRole, is_other_subject, names_metrics};
 
 /// Maximum number of columns that are offered, and of values that are shown of each.
 const MAX_OFFERED: usize = 5;
@@ -41,7 +41,11 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
             SuggestedRole::Time,
         ])
         .any(|role| column.clarity(role) >= 2);
-        let is_other = is_other || is_other_subject(&column.name) || is_arm_usage(&column.name);
+        let is_other = is_other
+            || is_other_subject(&column.name)
+            || is_arm_usage(&column.name)
+            || names_metrics(&column.name)
+            || column.clarity(SuggestedRole::Run) == 3;
         // A value or a place around the rows is that of several rows, unless it is the key above them.
         let is_around = column.name.starts_with(ENCLOSING_PREFIX) && !column.name.ends_with("{}");
         !is_other

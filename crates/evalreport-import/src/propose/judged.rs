@@ -10,11 +10,10 @@ use super::polarity::is_exit_code;
 use super::statuses::write_status_field;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
-use super::verdict::{is_clear_verdict, is_ending, is_pair_word, parse_status_word};
-use super::wide::is_metric_path;
+use super::verdict::{is_clear_verdict, is_empty_word, is_ending, is_pair_word, parse_status_word};
 use super::words::{
-    SuggestedRole, judged_quality, names_metric, names_reason_for, names_score, own_name,
-    split_title,
+    SuggestedRole, is_metric_path, judged_quality, names_metric, names_reason_for, names_score,
+    own_name, own_title, split_title,
 };
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
@@ -99,7 +98,41 @@ impl<'l> JudgingColumns<'l> {
             )),
             _ => None,
         };
-        inverted.into_iter().chain(self.note_end_reason()).collect()
+        inverted
+            .into_iter()
+            .chain(self.note_end_reason())
+            .chain(self.note_errors(look))
+            .collect()
+    }
+
+    /// Notes that rows passed although they tell of an error.
+    fn note_errors(&self, look: &ExaminedTable<'_>) -> Option<String> {
+        const ERROR_TITLES: [&str; 4] = ["error", "error_message", "exception", "traceback"];
+        let PassCriterion::By(judge) = self.by else {
+            return None;
+        };
+        let is_error = |column: &&ColumnSummary| {
+            ERROR_TITLES.contains(&own_title(&column.name).as_str())
+                && column.name != judge.name
+                && !column.is_outcomes()
+                && column.numbers().is_none()
+        };
+        let error = look.summary.columns.iter().find(is_error)?;
+        let has_passed = |row: &&&Vec<Option<String>>| {
+            cell_text(row, judge).and_then(|text| judge.status_of(text)) == Some(ItemStatus::Pass)
+        };
+        let passed: Vec<_> = look.rows.iter().filter(has_passed).collect();
+        let with_error = passed
+            .iter()
+            .filter(|row| cell_text(row, error).is_some_and(|text| !is_empty_word(text)))
+            .count();
+        (with_error > 0).then(|| {
+            format!(
+                "{with_error} of {} rows that passed have a text in `{}`: they count as passed",
+                passed.len(),
+                error.name
+            )
+        })
     }
 
     fn note_end_reason(&self) -> Option<String> {

@@ -557,6 +557,16 @@ impl<'l> RepeatColumns<'l> {
             }
         }
         if look.is_unique(&key(&[], item)) {
+            // A table that is written anew each night has another time, and so other runs.
+            let is_of_run = |column: &ColumnSummary| {
+                matches!(column.kind, ValueKind::Times(_))
+                    && column.filled == look.rows.len()
+                    && look.rows.len() > 1
+                    && look.determines(&arms.columns(), column)
+            };
+            if let Some(column) = look.best_columns(SuggestedRole::Time, 2, is_of_run).first() {
+                found.run = key(&[column], &[]);
+            }
             return Ok(found);
         }
         if look.attempts.is_some() {

@@ -11,7 +11,7 @@ use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, parse_fraction, read_number, strip_spread};
 use super::table_sample::{ExaminedTable, MappingQuestion, WideKind, cell_text};
 use super::wide::unfold_repeats;
-use super::words::{SuggestedRole, split_title};
+use super::words::{SuggestedRole, own_title, split_title};
 
 /// Returns whether the rows are runs with published figures.
 pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool {
@@ -425,6 +425,16 @@ fn titled_rates<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
             }
         }
     }
+    // The share of exact answers goes before a similarity, if no other figure is the rate.
+    let is_exact = |column: &&ColumnSummary| {
+        matches!(own_title(&column.name).as_str(), "exact_match" | "em") && is_rate(column)
+    };
+    let has_rate = found
+        .iter()
+        .any(|column| column.clarity(SuggestedRole::Rate) >= 2);
+    if !has_rate && let Some(exact) = look.summary.columns.iter().find(is_exact) {
+        found.insert(0, exact);
+    }
     found
 }
 
@@ -650,7 +660,14 @@ pub(super) fn draft_run_table(
             draft.run.push(("commit", quote_yaml(&column.name)));
         }
         let mut identity = arms.columns();
-        if !look.is_unique(&identity) {
+        let is_of_all = |column: &ColumnSummary| {
+            matches!(column.kind, ValueKind::Times(_)) && column.filled == look.rows.len()
+        };
+        if look.is_unique(&identity) {
+            // A table that is written anew each night has another time, and so other runs.
+            let times = look.best_columns(SuggestedRole::Time, 2, is_of_all);
+            identity.extend(times.first());
+        } else {
             let named = look
                 .best_columns(SuggestedRole::Run, 2, ColumnSummary::may_name)
                 .into_iter()

@@ -13,8 +13,8 @@ use super::summary::{ColumnSummary, ValueKind, currency_in_name, is_time, unit_i
 use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
 use super::words::{
-    SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,
-    is_side, is_total, names_metric, split_title,
+    SuggestedRole, is_benchmark, is_metric_path, is_model, is_numbered, is_other_subject,
+    is_outcome_filler, is_side, is_total, names_metric, names_metrics, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -175,6 +175,15 @@ pub(super) fn unfold_wide_table(
         .iter()
         .filter(|column| column.kind == ValueKind::Text && !column.is_among(&columns))
         .collect();
+    if let Some(label) = labels.iter().find(|label| names_metrics_of_rows(label))
+        && !has_arms
+    {
+        let text = format!(
+            "each value of `{}` is another figure, and figures are never averaged: put each into a column, with a row for each approach",
+            label.name
+        );
+        return Err(MappingQuestion::new(text, ""));
+    }
     if hints.wide.is_none()
         && columns
             .iter()
@@ -272,6 +281,11 @@ pub(super) fn unfold_wide_table(
         are_tries,
         are_rates,
     }))
+}
+
+/// Returns whether each row of a table has a figure of its own: the title says so, and several names are of figures.
+fn names_metrics_of_rows(label: &ColumnSummary) -> bool {
+    names_metrics(&label.name) && label.values.len() > 1
 }
 
 /// Finds columns whose cells have all attempts at an item, such as `[true, false]` or `2/3`. Points look like the second: attempts are few, as many in
@@ -398,25 +412,6 @@ fn unfold_answers(
         are_tries: false,
         are_rates: false,
     })
-}
-
-/// Returns whether the column lies below a key for scores: they are of one answer, and no approaches.
-pub(super) fn is_metric_path(name: &str) -> bool {
-    const METRIC_KEYS: [&str; 8] = [
-        "scores",
-        "score",
-        "metrics",
-        "feedback",
-        "ratings",
-        "evals",
-        "evaluations",
-        "grades",
-    ];
-    let mut parts = name.rsplit('.');
-    parts.next();
-    parts
-        .next()
-        .is_some_and(|key| METRIC_KEYS.contains(&key.to_lowercase().as_str()))
 }
 
 /// Returns whether the column is called like an arm and most of its cells are verdicts, beside a few words that nobody knows.

@@ -123,7 +123,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Rate,
         &[
             "accuracy", "acc", "pass_rate", "success_rate", "rate", "resolved_rate", "resolve_rate", "resolution_rate", "solve_rate", "completion_rate",
-            "percent", "percentage", "pct", "score", "exact_match", "em", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
+            "percent", "percentage", "pct", "score", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
             "genauigkeit", "taux", "taux_de_reussite", "precision", "tasa", "tasa_de_exito", "tasso", "taxa", "exactitud", "准确率", "正解率",
         ],
     ),
@@ -573,6 +573,25 @@ pub(super) fn is_model(name: &str) -> bool {
                     && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
         })
     })
+}
+
+/// Returns whether the column lies below a key for scores: they are of one answer, and no approaches.
+pub(super) fn is_metric_path(name: &str) -> bool {
+    const METRIC_KEYS: [&str; 8] = [
+        "scores",
+        "score",
+        "metrics",
+        "feedback",
+        "ratings",
+        "evals",
+        "evaluations",
+        "grades",
+    ];
+    let mut parts = name.rsplit('.');
+    parts.next();
+    parts
+        .next()
+        .is_some_and(|key| METRIC_KEYS.contains(&key.to_lowercase().as_str()))
 }
 
 /// Returns whether a name is a numbered item: `q12`, `task-007`, `3`.

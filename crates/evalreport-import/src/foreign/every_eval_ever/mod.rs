@@ -13,7 +13,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::{
-    ItemKind, ItemStatus, MODEL_SETTING_PREFIX, Problem, Resources, ScoreRecord, StatedFigure, Unit,
+    Direction, ItemKind, ItemStatus, MODEL_SETTING_PREFIX, Problem, Resources, ScoreRecord,
+    StatedFigure, Unit,
 };
 
 use super::super::cell::{Refused, count_decimals, parse_date_time};
@@ -39,7 +40,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "Every Eval Ever",
         kind: ItemKind::Question,
         reads_names: false,
-        version: 6,
+        version: 7,
     },
     claim_file,
     read_source,
@@ -393,8 +394,10 @@ fn add_samples(
             sink.note_quirk("samples of further results of an evaluation are counted, not stored");
             return Ok(());
         }
-        let is_graded = evaluation.results[result].values.is_graded();
-        let result = evaluation.results[result].result;
+        let scored = &evaluation.results[result];
+        // Of what is better the lower, a 1 is no pass.
+        let is_graded = scored.values.is_graded() && scored.result.direction() != Direction::Down;
+        let result = scored.result;
         let attempt = evaluation.attempts.entry(id.clone()).or_default();
         *attempt = attempt.saturating_add(1);
         if *attempt == 2 {
@@ -553,6 +556,7 @@ fn add_scores(
         if place == 0
             && deciding.is_none()
             && unit == Unit::Fraction
+            && result.direction() != Direction::Down
             && result.is_mean()
             && let Some(total) = result.sample_count()
             && let Some(passed) = passed_from_share(score, stated_error, total)
@@ -565,7 +569,8 @@ fn add_scores(
             );
             continue;
         }
-        if deciding == Some(place) && scored.values.is_graded() && is_all {
+        let are_passes = scored.values.is_graded() && result.direction() != Direction::Down;
+        if deciding == Some(place) && are_passes && is_all {
             continue;
         }
         sink.run_mut(run).scores.push(ScoreRecord {

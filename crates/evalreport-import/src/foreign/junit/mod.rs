@@ -41,7 +41,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "JUnit XML",
         kind: ItemKind::Test,
         reads_names: true,
-        version: 5,
+        version: 6,
     },
     claim_file,
     read_source,

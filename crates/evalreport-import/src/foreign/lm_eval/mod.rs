@@ -38,7 +38,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "lm-evaluation-harness",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 4,
+        version: 5,
     },
     claim_file,
     read_source,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Git, ItemStatus, MODEL_SETTING_PREFIX, RunStatus, ScoreRecord, escape_invisible,
+    Direction, Git, ItemStatus, MODEL_SETTING_PREFIX, RunStatus, ScoreRecord, escape_invisible,
 };
 
 use super::super::super::cell::Refused;
@@ -202,7 +202,7 @@ impl<'r> TaskImporter<'r> {
         Ok(seen)
     }
 
-    /// Returns the metric that decides what passes: the first whose values are all grades.
+    /// Returns the metric that decides what passes: the first whose values are all grades. Of what is better the lower, a 1 is no pass.
     fn deciding_metric(&self, seen: &SampleSurvey) -> Option<MetricKey> {
         let key = |metric: &String| MetricKey {
             filter: seen.filter.clone(),
@@ -216,6 +216,7 @@ impl<'r> TaskImporter<'r> {
             .cloned();
         listed.chain(found).find(|key| {
             may_grade(&key.metric)
+                && metric_direction(self.results, self.name, &key.metric) != Direction::Down
                 && seen
                     .tallies
                     .get(key)

@@ -47,7 +47,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "promptfoo",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 5,
+        version: 6,
     },
     claim_file,
     read_source,

@@ -91,7 +91,16 @@ impl PromptfooTest {
 /// cannot tell.
 pub(super) fn row_status(row: &PromptfooRow) -> ItemStatus {
     if row.success == Value::Bool(true) {
-        return ItemStatus::Pass;
+        let grading = row.grading_result.0.as_ref();
+        let response = row.response.0.as_ref();
+        // A pass that its own grading or its answer contradicts is none.
+        let is_contradicted = grading.is_some_and(|grading| grading.pass == false)
+            || response.is_some_and(|response| to_text(&response.error).is_some());
+        return if is_contradicted {
+            ItemStatus::NotEvaluated
+        } else {
+            ItemStatus::Pass
+        };
     }
     let mut failed = assertion_results(row)
         .filter(|result| result.pass != true)

@@ -124,6 +124,7 @@ pub(super) struct TestCase {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct PromptfooGrading {
+    pub pass: Value,
     pub reason: Value,
     /// One result per assertion.
     pub component_results: ObjectList<AssertionResult>,
@@ -160,6 +161,7 @@ pub(super) struct Assertion {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct PromptfooResponse {
     pub output: Value,
+    pub error: Value,
     pub cached: Value,
     pub token_usage: Lenient<TokenUsage>,
 }
