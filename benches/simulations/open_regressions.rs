@@ -177,6 +177,7 @@ impl NightJudge for Nights {
             ruling,
             is_within,
             is_enough,
+            is_whole: true,
         }
     }
 

@@ -172,6 +172,29 @@ pub(super) fn ids_of_stores(
     settings: &Settings,
     stores: &[PathBuf],
 ) -> Result<Vec<String>, CommandFailure> {
+    let warehouse = open_stores(settings, stores)?;
+    Ok(ids_of_runs(&warehouse))
+}
+
+/// Like [`ids_of_stores`], for new runs. Fails if two files have one run with other results: only one of them would be looked at.
+pub(super) fn ids_of_new_runs(
+    settings: &Settings,
+    stores: &[PathBuf],
+) -> Result<Vec<String>, CommandFailure> {
+    let warehouse = open_stores(settings, stores)?;
+    match warehouse.differing_copies() {
+        [] => Ok(ids_of_runs(&warehouse)),
+        [copy, ..] => Err(CommandFailure::new(format!(
+            "`{}` and `{}` have the run `{}` with other results, and what is not looked at is no pass",
+            escape_invisible(&copy.used),
+            escape_invisible(&copy.unused),
+            copy.run
+        ))
+        .with_hint("give each run an id of its own, or leave out one of the files")),
+    }
+}
+
+fn open_stores(settings: &Settings, stores: &[PathBuf]) -> Result<Warehouse, CommandFailure> {
     let options = WarehouseOptions {
         stores: stores.to_vec(),
         lakes: Vec::new(),
@@ -179,12 +202,12 @@ pub(super) fn ids_of_stores(
         cache: None,
         ..settings.source_options()
     };
-    Ok(settings
-        .open_with(&options)?
-        .runs()
-        .iter()
-        .map(|row| row.run.id.to_string())
-        .collect())
+    settings.open_with(&options)
+}
+
+fn ids_of_runs(warehouse: &Warehouse) -> Vec<String> {
+    let runs = warehouse.runs().iter();
+    runs.map(|row| row.run.id.to_string()).collect()
 }
 
 /// Imports the baseline of a comparison. Returns its stores in the cache, and settings that name its runs. No stores if nothing has a known
@@ -584,11 +607,14 @@ fn refuse_unread_files(report: &ImportReport) -> Result<(), CommandFailure> {
     let is_cut = |source: &&SourceReport| !source.problems.is_empty();
     let cut: Vec<&SourceReport> = read.iter().copied().filter(is_cut).collect();
     // Without a file that is read, the failure is that nothing was found.
-    let (incomplete, what) = match (unread.is_empty() || read.is_empty(), cut.is_empty()) {
-        (false, _) => (unread, "cannot be read"),
-        (true, false) => (cut, "cannot be read in full"),
-        (true, true) => return Ok(()),
+    let incomplete = if unread.is_empty() || read.is_empty() {
+        cut
+    } else {
+        unread
     };
+    if incomplete.is_empty() {
+        return Ok(());
+    }
     let problems: Vec<Problem> = incomplete
         .iter()
         .flat_map(|source| source.problems.iter().cloned())
@@ -596,7 +622,7 @@ fn refuse_unread_files(report: &ImportReport) -> Result<(), CommandFailure> {
     let failure = CommandFailure {
         details: problems.iter().map(ToString::to_string).collect(),
         ..CommandFailure::new(format!(
-            "{} {what}, and what is not there is no pass",
+            "{} cannot be read in full, and what is not there is no pass",
             output::format_count(incomplete.len(), "file")
         ))
     };

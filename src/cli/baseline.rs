@@ -465,7 +465,7 @@ fn open_checked(
         settings.check_folders()?;
     }
     let warehouse = settings.open_with(options)?;
-    output::print_conflicts(settings, &warehouse.find_fact_conflicts())?;
+    settings.report_contradictions(&warehouse)?;
     Ok(warehouse)
 }
 

@@ -9,7 +9,7 @@ use tracing::info;
 
 use crate::config::{self, InconclusiveMeaning};
 use crate::domain::{
-    BUILT_IN, ChangeBound, Filter, PASS_RATE, built_in_metric, escape_invisible, metric_key,
+    BUILT_IN, ChangeBound, Filter, PASS_RATE, Run, built_in_metric, escape_invisible, metric_key,
 };
 use crate::render::json::{
     AnswerSchema, GateAcceptAnswer, GateAnswer, GateDecideAnswer, GatePlanAnswer, answer_schema,
@@ -225,7 +225,7 @@ pub(super) fn check_and_print(
     filter.ids = if stores.is_empty() {
         Vec::new()
     } else {
-        ad_hoc_import::ids_of_stores(settings, stores)?
+        ad_hoc_import::ids_of_new_runs(settings, stores)?
     };
     let ResultsWithBaseline {
         mut warehouse,
@@ -246,6 +246,7 @@ pub(super) fn check_and_print(
     let filter = selection::resolve_filter(&warehouse, filter)?;
     policy::check_primaries(settings, &warehouse)?;
     unstarted::print_note(settings, &warehouse, &filter);
+    note_unused_rules(settings, &warehouse, &rules);
     let grouping = match &baseline {
         _ if arguments.newest_batch => BatchSelection::NewestBatch,
         // Odds without a baseline are of all runs.
@@ -555,6 +556,31 @@ impl GateRequest<'_> {
             !self.warehouse.aliases().is_empty(),
         ));
         notes
+    }
+}
+
+/// Names the suites and approaches of rules of which there is no run: a typo must not silently disable a rule.
+fn note_unused_rules(settings: &Settings, warehouse: &Warehouse, rules: &[GateRule]) {
+    let known = |of: &dyn Fn(&Run) -> bool| warehouse.runs().iter().any(|row| of(&row.run));
+    let suites = rules.iter().filter_map(|rule| rule.suite.as_ref());
+    let approaches = rules.iter().filter_map(|rule| rule.approach.as_ref());
+    let unused: BTreeSet<(&str, &String)> = suites
+        .filter(|suite| !known(&|run| run.suite == **suite))
+        .map(|suite| ("suite", suite))
+        .chain(
+            approaches
+                .filter(|approach| !known(&|run| run.approach == **approach))
+                .map(|approach| ("approach", approach)),
+        )
+        .collect();
+    for (what, name) in unused {
+        output::print_message(
+            settings,
+            &format!(
+                "note: no run is of the {what} `{}`, which a rule under `gate` in the configuration names",
+                escape_invisible(name)
+            ),
+        );
     }
 }
 

@@ -39,7 +39,7 @@ impl Settings {
             ..self.source_options()
         })?;
         output::print_warnings(self, warehouse.problems())?;
-        output::print_conflicts(self, &warehouse.find_fact_conflicts())?;
+        self.report_contradictions(&warehouse)?;
         if warehouse.runs().is_empty() && warehouse.hidden_runs().is_empty() {
             self.mention_foreign_files();
         }
@@ -151,12 +151,38 @@ impl Settings {
         Ok(warehouse)
     }
 
+    /// Says which runs contradict each other, and which files contradict another about one run. Fails under `--strict` because of the first.
+    pub fn report_contradictions(&self, warehouse: &Warehouse) -> Result<(), CommandFailure> {
+        const MAX_NAMED: usize = 3;
+        let copies = warehouse.differing_copies();
+        for copy in copies.iter().take(MAX_NAMED) {
+            let [used, unused] = [&copy.used, &copy.unused].map(|file| escape_invisible(file));
+            output::print_message(
+                self,
+                &format!(
+                    "note: `{used}` and `{unused}` have the run `{}` with other results: those of `{used}` count",
+                    copy.run
+                ),
+            );
+        }
+        if copies.len() > MAX_NAMED {
+            output::print_message(
+                self,
+                &format!(
+                    "note: files contradict each other about {} more runs too",
+                    copies.len() - MAX_NAMED
+                ),
+            );
+        }
+        output::print_conflicts(self, &warehouse.find_fact_conflicts())
+    }
+
     /// Opens the stores for answers about all of their content. Fails if a part could not be read; `what` names the answer.
     pub fn open_complete(&self, what: &str) -> Result<Warehouse, CommandFailure> {
         self.check_folders()?;
         let warehouse = self.open_with(&self.source_options())?;
         output::refuse_incomplete(what, warehouse.problems())?;
-        output::print_conflicts(self, &warehouse.find_fact_conflicts())?;
+        self.report_contradictions(&warehouse)?;
         Ok(warehouse)
     }
 

@@ -340,8 +340,8 @@ pub fn check_gate(
         unfinished: find_unfinished_arms(warehouse, newest_versions(groups)),
         undated: find_undated_arms(groups),
         future: find_future_arms(groups, now),
-        contradicted: find_contradicted_figures(groups),
-        failed: find_failed_reports(warehouse, groups),
+        contradicted: find_contradicted_figures(newest_versions(groups)),
+        failed: find_failed_reports(warehouse, newest_versions(groups)),
         outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
@@ -617,11 +617,13 @@ fn weigh_rule(
                 | Basis::Uniform
         );
         let is_within = found.map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
+        let looked = look_at_items(warehouse, answer, held, pair, changed);
         RuleFinding {
             nights: JudgedNights {
                 ruling: check.ruling,
                 is_within,
                 is_enough,
+                is_whole: looked.deciding_gap(false, rule.allowance).is_none(),
             },
             is_told: false,
             broken: BTreeMap::new(),
@@ -1496,6 +1498,14 @@ impl Exactness {
             {
                 Self::Uniform
             }
+            // Both sides have the same items, so over enough runs what never varied is a fact about these.
+            [head, baseline]
+                if have_enough_runs(rates)
+                    && head.is_deterministic()
+                    && baseline.is_deterministic() =>
+            {
+                Self::Fixed
+            }
             _ => Self::Sampled,
         }
     }
@@ -1512,6 +1522,12 @@ fn is_uniform(head: &ArmOutcomes, baseline: &ArmOutcomes) -> bool {
 
 fn has_few_runs(pair: &PairEvidence) -> bool {
     !pair.design.is_over_items() && pair.sizes.first.min(pair.sizes.second) < MIN_RUNS as u64
+}
+
+fn have_enough_runs(rates: &[ArmRates]) -> bool {
+    rates.iter().all(
+        |rates| matches!(rates, ArmRates::Outcomes(found) if found.run_rates().len() >= MIN_RUNS),
+    )
 }
 
 fn are_counts(rates: &[ArmRates]) -> bool {

@@ -9,8 +9,6 @@ use crate::domain::{ItemKind, Run, RunStatus, StatedFigure, Unit, split_title};
 use crate::inference::{Arm, BaselineComparison};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::gate::newest_versions;
-
 /// A figure by which a new report is worse than its own outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ContradictedFigure {
@@ -49,7 +47,7 @@ const PASSED_WORDS: [&str; 11] = [
     "accuracy",
     "acc",
 ];
-const FAILED_WORDS: [&str; 10] = [
+const FAILED_WORDS: [&str; 11] = [
     "failed",
     "failures",
     "failure",
@@ -60,6 +58,7 @@ const FAILED_WORDS: [&str; 10] = [
     "errored",
     "broken",
     "unresolved",
+    "unexpected",
 ];
 const ALL_WORDS: [&str; 6] = ["total", "tests", "count", "cases", "samples", "instances"];
 
@@ -107,8 +106,8 @@ fn rows_of_arm<'a>(
 
 /// Returns the figures by which the newest reports are worse than their outcomes. What the baseline's reports count otherwise, too, is the
 /// tool's way to count.
-pub(super) fn find_contradicted_figures(
-    groups: &[BaselineComparison<'_>],
+pub(super) fn find_contradicted_figures<'g>(
+    groups: impl Iterator<Item = &'g BaselineComparison<'g>>,
 ) -> Vec<ContradictedFigure> {
     let of_arm = |held: &BaselineComparison<'_>, head: usize| -> Vec<ContradictedFigure> {
         let (new, baseline) = rows_of_arm(held, head);
@@ -132,15 +131,15 @@ pub(super) fn find_contradicted_figures(
             })
             .collect()
     };
-    newest_versions(groups)
+    groups
         .flat_map(|held| (0..held.head.len()).flat_map(move |head| of_arm(held, head)))
         .collect()
 }
 
 /// Returns the newest reports of other tools that say that the run failed as a whole.
-pub(super) fn find_failed_reports(
+pub(super) fn find_failed_reports<'g>(
     warehouse: &Warehouse,
-    groups: &[BaselineComparison<'_>],
+    groups: impl Iterator<Item = &'g BaselineComparison<'g>>,
 ) -> Vec<FailedReport> {
     let error_of = |row: &RunRow| {
         (row.run.status == RunStatus::Failed && row.run.provenance.is_some())
@@ -166,7 +165,7 @@ pub(super) fn find_failed_reports(
             })
             .collect()
     };
-    newest_versions(groups)
+    groups
         .flat_map(|held| (0..held.head.len()).flat_map(move |head| of_arm(held, head)))
         .collect()
 }

@@ -131,6 +131,8 @@ enum BaselineOutcome {
     Scored,
     /// Every night has an outcome of it.
     EveryNight,
+    /// It passed every attempt, and some nights lack it.
+    PassedSomeNights,
     SomeNights,
 }
 
@@ -446,7 +448,8 @@ fn baseline_outcome(
             let class = match (is_always_there, passed == attempts) {
                 (true, true) => BaselineOutcome::AlwaysPassed,
                 (true, false) => BaselineOutcome::EveryNight,
-                (false, _) => BaselineOutcome::SomeNights,
+                (false, true) => BaselineOutcome::PassedSomeNights,
+                (false, false) => BaselineOutcome::SomeNights,
             };
             Some((class, (*passed, *attempts)))
         }
@@ -549,15 +552,14 @@ impl LookedAt {
         is_about_failures: bool,
         allowed: MissingAllowance,
     ) -> Option<Gap> {
-        let classes: &[BaselineOutcome] = if is_about_failures {
-            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::Scored]
-        } else {
-            &[
-                BaselineOutcome::AlwaysPassed,
-                BaselineOutcome::Scored,
-                BaselineOutcome::EveryNight,
-            ]
-        };
+        let mut classes = vec![BaselineOutcome::AlwaysPassed, BaselineOutcome::Scored];
+        if !is_about_failures {
+            classes.push(BaselineOutcome::EveryNight);
+        }
+        // Whoever allows a share to be missing each night does not allow it anew each night.
+        if allowed.missing > 0.0 {
+            classes.push(BaselineOutcome::PassedSomeNights);
+        }
         let all: u64 = classes
             .iter()
             .filter_map(|class| self.missing.all.get(class))

@@ -15,6 +15,8 @@ pub struct JudgedNights {
     pub is_within: Option<bool>,
     /// Whether the data were enough for a ruling, be it that the limit is inside the interval.
     pub is_enough: bool,
+    /// Whether the nights have all that the baseline has. What is measured without the rest says nothing of it.
+    pub is_whole: bool,
 }
 
 impl JudgedNights {
@@ -23,6 +25,7 @@ impl JudgedNights {
         ruling: Ruling::Inconclusive,
         is_within: None,
         is_enough: false,
+        is_whole: true,
     };
 }
 
@@ -57,9 +60,9 @@ pub enum NightState {
 /// - they are [`ENOUGH_IN_A_ROW`], or
 /// - all nights since it began, together, are no regression any more: it was a false alarm.
 ///
-/// A night beyond the limit with too few data for a ruling is in doubt, and no baseline. [`ENOUGH_IN_A_ROW`] of them or more are judged
-/// together, and the next night within the limit clears all. Otherwise a lasting fall of nights with one run each, which no night shows alone,
-/// would become the baseline.
+/// A night beyond the limit without a ruling, or without a part of the items, is in doubt, and no baseline. [`ENOUGH_IN_A_ROW`] of them or more
+/// are judged together, and the next whole night within the limit clears all. Otherwise a lasting fall that no night shows alone would become
+/// the baseline.
 #[derive(Clone, Debug)]
 pub struct LevelWalk {
     last: usize,
@@ -137,7 +140,8 @@ impl LevelWalk {
         acceptance: Option<usize>,
         judge: &mut impl NightJudge,
     ) {
-        let is_doubtful = alone.is_within == Some(false) && !alone.is_enough;
+        let is_doubtful = !alone.is_whole
+            || alone.is_within == Some(false) && alone.ruling == Ruling::Inconclusive;
         let is_clear = !is_doubtful && (alone.is_within.is_some() || self.doubted.is_empty());
         self.doubted.push(night);
         let is_regression = alone.ruling == Ruling::Regression
@@ -367,6 +371,7 @@ mod tests {
                 ruling,
                 is_within: Some(change >= -5.0),
                 is_enough,
+                is_whole: true,
             }
         }
 
@@ -460,11 +465,13 @@ mod tests {
                         ruling: Ruling::Regression,
                         is_within: Some(false),
                         is_enough: true,
+                        is_whole: true,
                     },
                     _ => JudgedNights {
                         ruling: Ruling::Inconclusive,
                         is_within: None,
                         is_enough: false,
+                        is_whole: true,
                     },
                 }
             }

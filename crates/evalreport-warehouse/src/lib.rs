@@ -68,7 +68,7 @@ pub use hidden::{HiddenBy, HiddenRun};
 pub use item_usage::{AttemptUsage, ItemUsage};
 pub use lake::{Publication, PublicationCounts, is_decoding};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-pub use open::{RedactedWarehouse, Warehouse, WarehouseOptions};
+pub use open::{DifferingCopy, RedactedWarehouse, Warehouse, WarehouseOptions};
 pub use packing::{BundleSummary, write_bundle};
 pub use progress::Progress;
 pub use records::StoredLocation;

@@ -64,6 +64,14 @@ pub(super) struct RunJudgements {
     pub unit: Option<u32>,
 }
 
+/// Two files with one run and other results of it. The first is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DifferingCopy {
+    pub run: RunId,
+    pub used: String,
+    pub unused: String,
+}
+
 /// The content of the stores, in memory.
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
@@ -73,6 +81,7 @@ pub struct Warehouse {
     problems: Vec<Problem>,
     /// Hints of what may be wrong with sources that could be read.
     notes: Vec<Problem>,
+    differing_copies: Vec<DifferingCopy>,
     /// Files that could be read when the stores were opened, but not later.
     late_problems: Mutex<Vec<Problem>>,
     /// Why something could not be cached.
@@ -128,6 +137,23 @@ impl RedactedWarehouse<'_> {
     pub fn derive_redacted<T>(&self, make: impl FnOnce(&Warehouse) -> T) -> Redacted<T> {
         self.0.clone().map(make)
     }
+}
+
+/// Compares two copies of a run from files of different names. `None` if they have the same figures.
+fn differing_copy(used: &Run, unused: &Run) -> Option<DifferingCopy> {
+    let (first, second) = used.provenance.as_ref().zip(unused.provenance.as_ref())?;
+    let bare = |run: &Run| Run {
+        carried: None,
+        provenance: None,
+        ..run.clone()
+    };
+    let is_other =
+        first.file != second.file && first.sha256 != second.sha256 && bare(used) != bare(unused);
+    is_other.then(|| DifferingCopy {
+        run: used.id.clone(),
+        used: first.file.clone(),
+        unused: second.file.clone(),
+    })
 }
 
 impl Warehouse {
@@ -242,6 +268,7 @@ impl Warehouse {
             accepted,
             problems,
             notes,
+            differing_copies: Vec::new(),
             late_problems: Mutex::default(),
             cache_trouble: Mutex::default(),
             unfinished: Vec::new(),
@@ -380,6 +407,12 @@ impl Warehouse {
         for (unit, run) in runs {
             let path = &headers[unit].path;
             if let Some(first) = first_of.get(&run.id) {
+                let copies = headers[*first].runs.iter();
+                self.differing_copies.extend(
+                    copies
+                        .filter(|used| used.id == run.id)
+                        .find_map(|used| differing_copy(used, run)),
+                );
                 let first = &headers[*first].path;
                 if store_of
                     .get(path)
@@ -677,6 +710,11 @@ impl Warehouse {
     /// Returns what could not be read, in the order of the stores.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// Returns the runs of imported files of which another file has other results.
+    pub fn differing_copies(&self) -> &[DifferingCopy] {
+        &self.differing_copies
     }
 
     /// Returns hints of what may be wrong with sources that could be read.
