@@ -11,8 +11,8 @@ use crate::programs::Start as _;
 const VERSION: &str = "4.11.0";
 /// Rows of a table come from one template, sections of a list as well. The first stand for all: for hundreds axe needs minutes.
 const SHORTENED: &str = "
-    document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(40).forEach(row => row.remove()));
-    for (let rest = document.querySelectorAll('main > h2')[20]; rest && !rest.matches('nav');) {
+    document.querySelectorAll('tbody').forEach(body => [...body.rows].slice(20).forEach(row => row.remove()));
+    for (let rest = document.querySelectorAll('main > h2')[10]; rest && !rest.matches('nav');) {
         const next = rest.nextElementSibling;
         rest.remove();
         rest = next;
