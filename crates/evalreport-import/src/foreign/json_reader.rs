@@ -406,6 +406,7 @@ fn parse_reader<T: DeserializeOwned>(
 
 /// Parses a value. If the bytes are not valid JSON, tries again with `NaN` as `null`, which takes several times as long.
 fn parse_bytes<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let again = |error| {
         if is_memory_refusal(&error) {
             Err(error)

@@ -6,6 +6,7 @@ use super::draft::quote_yaml;
 use super::summary::{ColumnSummary, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_empty_word, parse_status_word};
+use super::words::own_title;
 
 /// Word for an empty cell on the command line.
 const BLANK_WORD: &str = "blank";
@@ -88,10 +89,10 @@ fn check_meaning(look: &ExaminedTable<'_>, column: &ColumnSummary) -> Result<(),
     if is_told || column.yes_meaning() != YesMeaning::Unclear {
         return Ok(());
     }
-    // Whoever names the column as passes most likely means its yes.
-    let is_named = look.hints.passed.as_ref() == Some(&column.name);
+    // What was found alone is what was looked for, unlike `bug_found`.
+    let is_sought = matches!(own_title(&column.name).as_str(), "found" | "detected");
     let proposed = |text: &String| {
-        let status = match (parse_status_word(text)?, is_named) {
+        let status = match (parse_status_word(text)?, is_sought) {
             (status @ (ItemStatus::Pass | ItemStatus::Fail), true) => status,
             (ItemStatus::Pass, false) => ItemStatus::Fail,
             (ItemStatus::Fail, false) => ItemStatus::Pass,

@@ -1,9 +1,9 @@
 //! Assigns the suites of a report to runs.
 //!
-//! A report is usually one run. In our own reports each top-level suite is a run. In other reports suites are separate runs if each names
-//! an approach or a model and the names differ.
+//! A report is usually one run. In our own reports each top-level suite is a run. In other reports suites are separate runs if they name
+//! approaches or models that differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::junit::JunitEvent;
 
@@ -45,16 +45,19 @@ impl SuiteNames {
     }
 
     pub fn into_runs(self) -> RunBySuite {
-        let is_named = |(names, _): &(ReportedNames, Option<String>)| {
-            names.approach.is_some() || names.model.is_some()
+        let arm = |(names, _): &(ReportedNames, Option<String>)| {
+            let has_name = names.approach.is_some() || names.model.is_some();
+            has_name.then(|| (names.approach.clone(), names.model.clone()))
         };
+        let arms: BTreeSet<_> = self.named.iter().filter_map(arm).collect();
         if self.is_own {
             return RunBySuite {
                 count: self.named.len(),
                 of_suite: (0..self.named.len()).collect(),
             };
         }
-        if !self.named.iter().all(is_named) {
+        // Beside suites of two arms, one without a name is of neither.
+        if arms.len() < 2 && !self.named.iter().all(|suite| arm(suite).is_some()) {
             return RunBySuite {
                 count: 1,
                 of_suite: vec![0; self.named.len()],
