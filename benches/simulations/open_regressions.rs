@@ -177,6 +177,8 @@ impl NightJudge for Nights {
             ruling,
             is_within,
             is_enough,
+            is_far: found
+                .is_some_and(|(interval, _)| stats::is_far_beyond(change, interval, floor)),
             is_whole: true,
         }
     }

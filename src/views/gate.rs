@@ -14,8 +14,8 @@ use crate::inference::{
     Scale, SuiteComparison, UNKNOWN_VERSION, sequential_evidence,
 };
 use crate::stats::{
-    Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule_on_change, rule_point,
-    rule_steady, t_quantile, units_for,
+    Aim, Interval, JudgedNights, NightState, Ruling, is_far_beyond, power_t, rule_on_change,
+    rule_point, rule_steady, t_quantile, units_for,
 };
 use crate::warehouse::{HiddenBy, Warehouse};
 
@@ -616,13 +616,19 @@ fn weigh_rule(
                 | Basis::Steady
                 | Basis::Uniform
         );
-        let is_within = found.map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
+        let is_within = found
+            .as_ref()
+            .map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
         let looked = look_at_items(warehouse, answer, held, pair, changed);
         RuleFinding {
             nights: JudgedNights {
                 ruling: check.ruling,
                 is_within,
                 is_enough,
+                is_far: found.is_some_and(|change| {
+                    let interval = change.interval;
+                    interval.is_some_and(|ends| is_far_beyond(change.value, ends, change.floor))
+                }),
                 is_whole: looked.deciding_gap(false, rule.allowance).is_none(),
             },
             is_told: false,

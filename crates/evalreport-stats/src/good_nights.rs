@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Ruling;
+use super::{Interval, Ruling};
 
 /// So many nights in a row within the limit end a regression without further evidence, and so many beyond it are judged together.
 pub const ENOUGH_IN_A_ROW: usize = 3;
+/// So many nights beyond the limit are judged together if each had enough data for a ruling by itself: three of them are often chance.
+const ENOUGH_WIDE_NIGHTS: usize = 5;
 
 /// What a rule about a level says of some nights against others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +17,18 @@ pub struct JudgedNights {
     pub is_within: Option<bool>,
     /// Whether the data were enough for a ruling, be it that the limit is inside the interval.
     pub is_enough: bool,
+    /// Whether the estimate is further beyond the limit than chance brings one night in ten, as [`is_far_beyond`] says.
+    pub is_far: bool,
     /// Whether the nights have all that the baseline has. What is measured without the rest says nothing of it.
     pub is_whole: bool,
+}
+
+/// Returns whether a change is so far beyond its floor that chance alone brings a tenth of the nights there. The interval is at 95%. If nearer
+/// nights stayed out of the baseline, too, every second night of a tight limit would, and false alarms would last.
+pub fn is_far_beyond(change: f64, interval: Interval, floor: f64) -> bool {
+    /// The 90% quantile of the normal distribution over its 97.5% quantile.
+    const PART: f64 = 1.2816 / 1.96;
+    floor - change >= PART * (interval.high - interval.low) / 2.0
 }
 
 impl JudgedNights {
@@ -25,6 +37,7 @@ impl JudgedNights {
         ruling: Ruling::Inconclusive,
         is_within: None,
         is_enough: false,
+        is_far: false,
         is_whole: true,
     };
 }
@@ -60,9 +73,9 @@ pub enum NightState {
 /// - they are [`ENOUGH_IN_A_ROW`], or
 /// - all nights since it began, together, are no regression any more: it was a false alarm.
 ///
-/// A night beyond the limit without a ruling, or without a part of the items, is in doubt, and no baseline. [`ENOUGH_IN_A_ROW`] of them or more
-/// are judged together, and the next whole night within the limit clears all. Otherwise a lasting fall that no night shows alone would become
-/// the baseline.
+/// A night beyond the limit with too few data for a ruling, or far beyond it without one, or without a part of the items, is in doubt, and no
+/// baseline. [`ENOUGH_IN_A_ROW`] of them or more, or more if each had enough data, are judged together, and the next whole night within the
+/// limit clears all. Otherwise a lasting fall that no night shows alone would become the baseline.
 #[derive(Clone, Debug)]
 pub struct LevelWalk {
     last: usize,
@@ -140,17 +153,27 @@ impl LevelWalk {
         acceptance: Option<usize>,
         judge: &mut impl NightJudge,
     ) {
-        let is_doubtful = !alone.is_whole
-            || alone.is_within == Some(false) && alone.ruling == Ruling::Inconclusive;
+        let is_far = !alone.is_enough || alone.is_far;
+        let is_beyond = alone.is_within == Some(false) && alone.ruling == Ruling::Inconclusive;
+        let is_doubtful = !alone.is_whole || is_beyond && is_far;
         let is_clear = !is_doubtful && (alone.is_within.is_some() || self.doubted.is_empty());
         self.doubted.push(night);
+        let enough = if alone.is_enough {
+            ENOUGH_WIDE_NIGHTS
+        } else {
+            ENOUGH_IN_A_ROW
+        };
         let is_regression = alone.ruling == Ruling::Regression
             || !is_clear
-                && self.doubted.len() >= ENOUGH_IN_A_ROW
+                && self.doubted.len() >= enough
                 && judge.judge_nights(&self.doubted, &self.baseline).ruling == Ruling::Regression;
         match acceptance {
             None if is_regression => {
                 self.open = std::mem::take(&mut self.doubted);
+                // A night that shows it by itself needs no others: low nights before it, chosen for being low, would keep a false alarm red.
+                if alone.is_enough && alone.ruling == Ruling::Regression {
+                    self.open = vec![night];
+                }
                 self.state = NightState::Open {
                     nights: self.open.clone(),
                 };
@@ -371,6 +394,7 @@ mod tests {
                 ruling,
                 is_within: Some(change >= -5.0),
                 is_enough,
+                is_far: change + half / 2.0 < -5.0,
                 is_whole: true,
             }
         }
@@ -456,6 +480,48 @@ mod tests {
     }
 
     #[test]
+    fn nights_far_beyond_without_a_ruling_are_no_baseline_and_judged_after_five() {
+        let mut levels = vec![90.0; 3];
+        levels.extend([78.0; 5]);
+        let nights = Levels::new(levels).course(|_| None);
+        for (state, baseline) in &nights[3..7] {
+            assert_eq!(
+                (state, baseline.as_slice()),
+                (&NightState::Good, [0, 1, 2].as_slice())
+            );
+        }
+        assert_eq!(nights[7], (open(&[3, 4, 5, 6, 7]), vec![0, 1, 2]));
+        // Nearer to the limit, chance brings every second night.
+        let near = Levels::new(vec![90.0, 90.0, 90.0, 83.0, 83.0]).course(|_| None);
+        assert_eq!(near[4], (NightState::Good, vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn a_night_without_a_part_of_the_items_is_no_baseline() {
+        struct Part;
+        impl NightJudge for Part {
+            fn judge_nights(&mut self, nights: &[usize], _: &[usize]) -> JudgedNights {
+                JudgedNights {
+                    ruling: Ruling::Pass,
+                    is_within: Some(true),
+                    is_enough: true,
+                    is_far: false,
+                    is_whole: nights.iter().all(|night| *night < 2),
+                }
+            }
+            fn is_better(&mut self, _: &[usize], _: &[usize]) -> bool {
+                false
+            }
+        }
+        let mut course = LevelWalk::new(7);
+        (0..9).for_each(|night| course.add_night(night, None, &mut Part));
+        assert_eq!(
+            (course.state(), course.baseline()),
+            (&NightState::Good, [0, 1].as_slice())
+        );
+    }
+
+    #[test]
     fn a_night_that_measured_nothing_neither_repairs_nor_breaks() {
         struct Unmeasured;
         impl NightJudge for Unmeasured {
@@ -465,12 +531,14 @@ mod tests {
                         ruling: Ruling::Regression,
                         is_within: Some(false),
                         is_enough: true,
+                        is_far: true,
                         is_whole: true,
                     },
                     _ => JudgedNights {
                         ruling: Ruling::Inconclusive,
                         is_within: None,
                         is_enough: false,
+                        is_far: true,
                         is_whole: true,
                     },
                 }

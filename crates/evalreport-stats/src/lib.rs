@@ -104,7 +104,9 @@ pub use exact::{
 };
 pub use gate::{Ruling, rule_on_change, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
-pub use good_nights::{ENOUGH_IN_A_ROW, ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
+pub use good_nights::{
+    ENOUGH_IN_A_ROW, ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState, is_far_beyond,
+};
 pub use grim::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
 pub use grimmer::{PrintedNumber, VarianceDivisor};
 pub use half_life::{HalfLife, half_life};
