@@ -169,11 +169,10 @@ impl LevelWalk {
                 && judge.judge_nights(&self.doubted, &self.baseline).ruling == Ruling::Regression;
         match acceptance {
             None if is_regression => {
-                self.open = std::mem::take(&mut self.doubted);
+                let doubted = std::mem::take(&mut self.doubted);
                 // A night that shows it by itself needs no others: low nights before it, chosen for being low, would keep a false alarm red.
-                if alone.is_enough && alone.ruling == Ruling::Regression {
-                    self.open = vec![night];
-                }
+                let is_shown = alone.is_enough && alone.ruling == Ruling::Regression;
+                self.open = if is_shown { vec![night] } else { doubted };
                 self.state = NightState::Open {
                     nights: self.open.clone(),
                 };

@@ -54,16 +54,27 @@ impl JunitCase {
             Some("error") => ItemStatus::Error,
             _ => ItemStatus::Pass,
         };
+        let name = read_attribute(start, "name").unwrap_or_default();
+        let mut case = Self::named(name, suites);
+        case.class = read_attribute(start, "classname").unwrap_or_default();
+        case.file = read_attribute(start, "file").filter(|file| !file.trim().is_empty());
+        case.seconds = read_attribute(start, "time").and_then(|time| parse_seconds(&time));
+        case.own.status = status;
+        case
+    }
+
+    /// Returns a case that passed, and of which only the name is known.
+    fn named(name: String, suites: Vec<String>) -> Self {
         Self {
-            class: read_attribute(start, "classname").unwrap_or_default(),
-            name: read_attribute(start, "name").unwrap_or_default(),
-            file: read_attribute(start, "file").filter(|file| !file.trim().is_empty()),
+            class: String::new(),
+            name,
+            file: None,
             suites,
             properties: Vec::new(),
             is_expected_failure: false,
-            seconds: read_attribute(start, "time").and_then(|time| parse_seconds(&time)),
+            seconds: None,
             own: JunitResult {
-                status,
+                status: ItemStatus::Pass,
                 message: None,
                 text: String::new(),
             },
@@ -81,23 +92,7 @@ impl JunitCase {
     ) -> Option<Self> {
         let is_fault = matches!(name, b"error" | b"failure");
         let suite = suites.last().filter(|_| is_fault)?.clone();
-        let mut case = Self {
-            class: String::new(),
-            name: suite,
-            file: None,
-            suites,
-            properties: Vec::new(),
-            is_expected_failure: false,
-            seconds: None,
-            own: JunitResult {
-                status: ItemStatus::Pass,
-                message: None,
-                text: String::new(),
-            },
-            others: Vec::new(),
-            open: None,
-            property: None,
-        };
+        let mut case = Self::named(suite, suites);
         case.open_child(name, start, true);
         Some(case)
     }

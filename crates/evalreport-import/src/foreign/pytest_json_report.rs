@@ -173,13 +173,10 @@ fn add_failed_collectors(
         },
     )?;
     if let Some((first, others)) = names.split_first() {
-        let others = match others.len() {
-            0 => String::new(),
-            others => format!(" and {others} more"),
-        };
+        let failed = reported_tests::first_and_more(first, others.len() as u64);
         let record = sink.run_mut(run);
         record.status = RunStatus::Failed;
-        record.error = Some(format!("{first}{others} could not be collected"));
+        record.error = Some(format!("{failed} could not be collected"));
     }
     Ok(())
 }

@@ -160,13 +160,18 @@ impl<'n> ReportedTests<'n> {
                 .insert(FLAKY_TAG.to_owned(), self.flaky.to_string());
         }
         if let Some(first) = &self.first_outside_failure {
-            let others = match self.outside_failures - 1 {
-                0 => String::new(),
-                others => format!(" and {others} more"),
-            };
+            let failed = first_and_more(first, self.outside_failures - 1);
             record.status = RunStatus::Failed;
-            record.error = Some(format!("{first}{others} failed outside of tests"));
+            record.error = Some(format!("{failed} failed outside of tests"));
         }
+    }
+}
+
+/// Names the first of several things: `a.test.js and 2 more`.
+pub(super) fn first_and_more(first: &str, others: u64) -> String {
+    match others {
+        0 => first.to_owned(),
+        others => format!("{first} and {others} more"),
     }
 }
 

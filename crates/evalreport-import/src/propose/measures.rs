@@ -13,7 +13,7 @@ use super::summary::{
     ColumnSummary, NumberSummary, ValueKind, currency_in_name, read_number, unit_in_name,
 };
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text};
-use super::words::{SuggestedRole, judged_quality, own_name, split_title};
+use super::words::{SuggestedRole, is_usage, judged_quality, own_name, split_title};
 
 /// Writes a score with its unit and its direction. Asks if its better end or one of its values is unclear.
 fn write_score<'l>(
@@ -59,19 +59,6 @@ pub(super) fn write_spread(name: &str) -> String {
     format!(r"regex: {{column: {name}, pattern: '^(.+?)\s*(±|\+/-|\()', group: 1}}")
 }
 
-/// Returns whether the title is that of a cost, a time or a number of tokens, which are no shares and of which less is better.
-fn is_spending(column: &ColumnSummary) -> bool {
-    [
-        SuggestedRole::Cost,
-        SuggestedRole::Duration,
-        SuggestedRole::InputTokens,
-        SuggestedRole::OutputTokens,
-        SuggestedRole::TotalTokens,
-    ]
-    .iter()
-    .any(|role| column.clarity(*role) >= 2)
-}
-
 fn score_unit(column: &ColumnSummary, numbers: &NumberSummary) -> &'static str {
     let words = split_title(&own_name(&column.name));
     let is_percent = numbers.has_percent
@@ -79,7 +66,8 @@ fn score_unit(column: &ColumnSummary, numbers: &NumberSummary) -> &'static str {
         || words
             .iter()
             .any(|word| matches!(word.as_str(), "percent" | "pct" | "prozent"));
-    if is_spending(column) {
+    // Dollars, seconds and tokens are no shares.
+    if is_usage(&column.name) {
         return "number";
     }
     if is_percent && numbers.least >= 0.0 && numbers.most <= 100.0 {
@@ -104,7 +92,7 @@ pub(super) fn score_direction(
     /// No German mark is above 6, and few other marks end there.
     const MAX_MARK: f64 = 6.0;
     let by_title = match better_end(&column.name) {
-        _ if is_spending(column) => BetterEnd::Low,
+        _ if is_usage(&column.name) => BetterEnd::Low,
         BetterEnd::Unclear
             if column.clarity(SuggestedRole::Score) == 3
                 && column

@@ -14,7 +14,7 @@ use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_metric_path, is_model, is_numbered, is_other_subject,
-    is_outcome_filler, is_side, is_total, names_metric, names_metrics, split_title,
+    is_outcome_filler, is_side, is_total, is_usage, names_metric, names_metrics, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -175,7 +175,9 @@ pub(super) fn unfold_wide_table(
         .iter()
         .filter(|column| column.kind == ValueKind::Text && !column.is_among(&columns))
         .collect();
-    if let Some(label) = labels.iter().find(|label| names_metrics_of_rows(label))
+    let names_figures =
+        |label: &&&ColumnSummary| names_metrics(&label.name) && label.values.len() > 1;
+    if let Some(label) = labels.iter().find(names_figures)
         && !has_arms
     {
         let text = format!(
@@ -281,11 +283,6 @@ pub(super) fn unfold_wide_table(
         are_tries,
         are_rates,
     }))
-}
-
-/// Returns whether each row of a table has a figure of its own: the title says so, and several names are of figures.
-fn names_metrics_of_rows(label: &ColumnSummary) -> bool {
-    names_metrics(&label.name) && label.values.len() > 1
 }
 
 /// Finds columns whose cells have all attempts at an item, such as `[true, false]` or `2/3`. Points look like the second: attempts are few, as many in
@@ -567,20 +564,6 @@ fn is_measure(what: &str) -> bool {
     super::words::suggested_roles(what)
         .iter()
         .any(|(role, clarity)| MEASURE_ROLES.contains(role) && *clarity >= 2)
-}
-
-/// Returns whether a measure is a cost, a time or a number of tokens.
-fn is_usage(what: &str) -> bool {
-    const USAGE_ROLES: [SuggestedRole; 5] = [
-        SuggestedRole::Cost,
-        SuggestedRole::Duration,
-        SuggestedRole::InputTokens,
-        SuggestedRole::OutputTokens,
-        SuggestedRole::TotalTokens,
-    ];
-    super::words::suggested_roles(what)
-        .iter()
-        .any(|(role, clarity)| USAGE_ROLES.contains(role) && *clarity >= 2)
 }
 
 /// Returns whether a column has the costs or the times of one approach, such as `nova (s)`.

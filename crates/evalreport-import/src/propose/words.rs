@@ -485,13 +485,9 @@ fn counted_role(words: &[String]) -> Option<SuggestedRole> {
     ];
     const COUNTS: [&str; 6] = ["n", "num", "number", "count", "of", "nr"];
     const ALL: [&str; 3] = ["total", "all", "attempted"];
+    const MORE_PASSES: [&str; 2] = ["succeeded", "successful"];
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let has = |list: &[&str]| words.iter().any(|word| is(word, list));
-    let passes = [
-        &PASS_WORDS[..],
-        &["solved", "resolved", "correct", "succeeded", "successful"],
-    ]
-    .concat();
     let are = |lists: &[&[&str]]| {
         words
             .iter()
@@ -501,7 +497,8 @@ fn counted_role(words: &[String]) -> Option<SuggestedRole> {
         let alone = is(&words[0], &["attempted", "episodes"]);
         return alone.then_some(SuggestedRole::Total);
     }
-    if has(&passes) && (has(&THINGS) || has(&COUNTS)) && are(&[&passes, &THINGS, &COUNTS]) {
+    let counts_passes = (has(&PASS_WORDS) || has(&MORE_PASSES)) && (has(&THINGS) || has(&COUNTS));
+    if counts_passes && are(&[&PASS_WORDS, &MORE_PASSES, &THINGS, &COUNTS]) {
         return Some(SuggestedRole::PassedCount);
     }
     let is_all = has(&THINGS) && (has(&ALL) || has(&COUNTS)) && are(&[&THINGS, &COUNTS, &ALL]);
@@ -573,6 +570,20 @@ pub(super) fn is_model(name: &str) -> bool {
                     && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
         })
     })
+}
+
+/// Returns whether a measure is a cost, a time or a number of tokens.
+pub(super) fn is_usage(what: &str) -> bool {
+    const USAGE_ROLES: [SuggestedRole; 5] = [
+        SuggestedRole::Cost,
+        SuggestedRole::Duration,
+        SuggestedRole::InputTokens,
+        SuggestedRole::OutputTokens,
+        SuggestedRole::TotalTokens,
+    ];
+    suggested_roles(what)
+        .iter()
+        .any(|(role, clarity)| USAGE_ROLES.contains(role) && *clarity >= 2)
 }
 
 /// Returns whether the column lies below a key for scores: they are of one answer, and no approaches.
